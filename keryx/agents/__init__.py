@@ -1,0 +1,1 @@
+"""Coding agents: the seam, and one adapter for each kind."""

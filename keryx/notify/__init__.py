@@ -1,0 +1,1 @@
+"""Telling the owner what came of their work."""

@@ -1,0 +1,1 @@
+"""The one database: its schema, its migrations, and how to open it."""

@@ -1,0 +1,1 @@
+"""Work somebody asked for, from dispatch to news."""

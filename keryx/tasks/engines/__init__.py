@@ -1,0 +1,1 @@
+"""What runs tasks: in this process, or on many machines."""

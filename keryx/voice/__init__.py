@@ -1,0 +1,1 @@
+"""A conversation on a line: hearing, thinking, speaking, and whose turn it is."""

@@ -1,0 +1,1 @@
+"""What turns sound into conversation."""

@@ -1,0 +1,1 @@
+"""The one voice every caller hears, and its spare."""

@@ -1,0 +1,1 @@
+"""What the voice may call, one module per subject."""

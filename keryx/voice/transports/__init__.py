@@ -1,0 +1,1 @@
+"""The lines a call may come in on."""

@@ -173,7 +173,7 @@ class Section(BaseModel):
 class Owner(Section):
     """Whose daemon this is."""
 
-    name: Annotated[Text, Field(max_length=80)] = Field(default="", description="at most 80 characters; empty: not addressed")
+    name: Annotated[Text, Field(max_length=80)] = Field(default="", description="at most 80 characters, or empty")
     """What Keryx calls you; empty: it does not use a name."""
 
     numbers: Annotated[tuple[str, ...], BeforeValidator(_several), AfterValidator(_numbers)] = Field(
@@ -187,7 +187,7 @@ class Owner(Section):
     """What a telephone caller says or keys in before anything may be done; kept in secrets.toml."""
 
     timezone: Annotated[Text, AfterValidator(_zone)] = Field(
-       default= default_factory=system_timezone, description='an IANA time zone, as "Europe/Berlin"'
+        default_factory=system_timezone, description='an IANA time zone, as "Europe/Berlin"'
     )
     """Where "today" and "tomorrow" are meant. Default: this machine's zone."""
 
@@ -206,7 +206,7 @@ class Server(Section):
     """The TCP port to listen on; 0 takes any free one."""
 
     public_url: Annotated[Annotated[Text, AfterValidator(_origin)] | None, BeforeValidator(_unset)] = Field(
-        default=None, description='an https origin without a path, as "https://keryx.example.org" (http: only to this machine)'
+        default=None, description='an https origin, as "https://keryx.example.org" (http: this machine only)'
     )
     """How the world reaches this daemon, through a tunnel or proxy; the telephone line needs it."""
 

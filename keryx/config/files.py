@@ -121,9 +121,11 @@ def _unknown(section: str, field: str | None, where: str) -> str:
         near = difflib.get_close_matches(section, SECTIONS, n=1, cutoff=0.5)
         hint = f"did you mean [{near[0]}]?" if near else f"there are: {', '.join(SECTIONS)}"
         return f"there is no section {section!r}; {hint} ({where})"
-    own = [f"{section}.{name}" for name in SECTIONS[section].model_fields]
-    elsewhere = [f"{other}.{field}" for other, model in SECTIONS.items() if field in model.model_fields]
-    near = difflib.get_close_matches(f"{section}.{field}", own, n=1, cutoff=0.75) or elsewhere
+    fields = list(SECTIONS[section].model_fields)
+    own = [f"{section}.{name}" for name in fields]
+    # The very name in another section is the likelier slip; only then a misspelling within this one.
+    near = [f"{other}.{field}" for other, model in SECTIONS.items() if field in model.model_fields]
+    near += [f"{section}.{name}" for name in difflib.get_close_matches(field or "", fields, n=1)]
     hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(own)}"
     return f"there is no setting {section}.{field}; {hint} ({where})"
 

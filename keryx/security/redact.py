@@ -1,0 +1,317 @@
+"""Secrets and telephone numbers out of any text: speech, messages, logs and the page all pass through here.
+
+Every pattern is linear: it starts at a literal or at the edge of a run of characters, and what follows is possessive or
+bounded, so that no input makes it slow. When in doubt a string is hidden; what is known to be public (a commit, a
+checksum named as one, a UUID) stays.
+"""
+
+import re
+import string
+
+REDACTED = "a redacted key"
+
+MAX_PEM_CHARS = 20_000
+"""How far the closing line of a PEM block is looked for."""
+
+_PEM_BEGIN = re.compile(r"-----BEGIN [A-Z0-9 ]{1,40}-----")
+_PEM_END = re.compile(r"-----END [A-Z0-9 ]{1,40}-----")
+# What still belongs to a block whose end is missing: headers, then words too long to be prose.
+_PEM_TORN_BODY = re.compile(
+    r"""(?: \s++ | \\[nrt] | [A-Z][A-Za-z-]{2,20}:[ ][^\n]{0,200}+\n )*+
+        (?: [A-Za-z0-9+/=]*[A-Z0-9+/=][A-Za-z0-9+/=]*+
+            (?: (?:\s|\\[nrt]){1,8}+
+                (?: [A-Za-z0-9+/]{16,}+=*+ | [A-Za-z0-9+/]{1,80}+(?:={1,2}|(?=\s*\Z)|(?=\s*-----)) )
+            )*+
+        )?+ (?:\s?-----END[A-Z0-9 ]{0,40}-*+)?+""",
+    re.VERBOSE,
+)
+
+_USERINFO = re.compile(r"(?<=://)[^\s/@:\"'<>]{0,256}+:[^\s/\"'<>]{1,512}@")
+
+_AUTHORIZATION = re.compile(
+    r"""( \bauthorization ["']? \s{0,3} [:=] \s{0,3} ["']? (?:(?:bearer|basic|token|digest|apikey)\s{1,3})?+
+        | \bbearer\s{1,3} (?=[A-Za-z0-9._~+/-]{0,64}[0-9]) (?=[A-Za-z0-9._~+/=-]{12}) )
+        [A-Za-z0-9._~+/:-]{6,}+ =*+""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_COOKIE = re.compile(r"(\bcookie:\s{0,3})[^\s=;]{1,64}=[^\r\n]{4,4096}", re.IGNORECASE)
+_WEBHOOK = re.compile(
+    r"(hooks\.slack\.com/(?:services|workflows)/|discord(?:app)?\.com/api/webhooks/)[A-Za-z0-9_/-]{8,}+", re.IGNORECASE
+)
+
+_ASSIGNMENT = re.compile(
+    r"""(?P<name> passwd | password | passphrase | (?<![A-Za-z])pwd | secret(?!s) | credential | auth_?key
+          | token(?!s|i[sz])
+          | (?:api|access|private|secret|shared|signing|encryption|master|account)[ _-]?key(?:[_-]?id)?
+          | (?<![A-Za-z0-9])pin | (?<![A-Za-z0-9])key | signature | (?<=[?&;])sig
+        )
+        (?P<close> \\{0,2} ["'`*]{0,3}+ )
+        (?P<mark> [ \t]{0,8} (?::=|=>|[=:]) [*]{0,2} \s{0,8} | [ \t]{1,3}(?:is|was)(?::|[ ]now)?[ \t]{1,3}
+          | [ \t]{1,3}\|[ \t]{1,3} | [ \t]{1,3}(?=\S{0,64}\d) )
+        (?P<value> (?P<quote>\\{0,2}["'`]) [^"'`\r\n]{1,512}+
+          | (?:[^\s"'`<>,;|)\]}&] | [,;)\]}](?=[^\s,;)\]}"'`])){3,4096}+ )""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_FLAG = re.compile(
+    r"(--?(?:[a-z]{1,20}-)?(?:password|passwd|passphrase|token|secret|api-key|auth-token)[ \t]{1,3}[\"']?)"
+    r"([^\s\"'-][^\s\"']{3,512}+)",
+    re.IGNORECASE,
+)
+# What follows a secret's name without being one: the name of a type, a state, an ordinary sentence going on.
+_NO_SECRET = frozenset(
+    """required optional missing wrong invalid valid expired rotated changed unset string none null nil true false bytes
+    empty yes unknown undefined str int bool redacted hidden masked correct incorrect stored read written used needed
+    too not the and for with that this from then now never also still your given disabled enabled default""".split()
+)
+_PASSWORDISH = re.compile(r"pass|pwd|pin|credential", re.IGNORECASE)
+_CODE_VALUE = re.compile(
+    r"\$[{(]|\$[A-Z_]{2,}\b|%[({A-Z]|\{\{|\{[a-z_.]+|[(\[]|[A-Za-z_][\w.]*[(\[{]"
+    r"|(?:os|env|self|settings|config|process|secrets|args|request|response)\.[a-z]|\*{2,}|\.{3}|…|x{4,}"
+)
+
+_PREFIXED = re.compile(
+    r"""(?<![A-Za-z0-9])(?:
+          sk-ant-[A-Za-z0-9_-]{4,}+
+        | sk-(?=[A-Za-z0-9_-]{0,80}[0-9A-Z])[A-Za-z0-9_-]{16,}+
+        | (?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{6,}+ | whsec_[A-Za-z0-9+/=]{8,}+
+        | gh[pousr]_[A-Za-z0-9]{6,}+ | github_pat_[A-Za-z0-9_]{6,}+
+        | gl(?:pat|dt|rt|ft|cbt|ptt|soat)-[A-Za-z0-9_.-]{10,}+
+        | (?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{12,}+
+        | xox[a-z]-[A-Za-z0-9-]{6,}+ | xapp-[A-Za-z0-9-]{8,}+
+        | AIza[A-Za-z0-9_-]{16,}+ | ya29\.[A-Za-z0-9_-]{16,}+ | GOCSPX-[A-Za-z0-9_-]{12,}+
+        | SK[0-9a-f]{32}(?![0-9a-f]) | SG\.[A-Za-z0-9_-]{12,}+\.[A-Za-z0-9_-]{12,}+
+        | (?:hf|gsk|npm|pypi|dop_v1|shpat|shpss|r8|lin_api|ntn|secret|pat|rnd|sbp|fo1|dckr_pat|figd|xai|tvly|pplx|nvapi)
+              [_-](?=[A-Za-z0-9_-]{0,40}[0-9])(?=[A-Za-z0-9_-]{0,40}[A-Z]|[a-f0-9]{32})[A-Za-z0-9_-]{20,}+
+        | AGE-SECRET-KEY-1[A-Z0-9]{20,}+
+        | (?<![_-])eyJ[A-Za-z0-9_-]{6,}+(?:\.[A-Za-z0-9_-]*+){1,4}+
+    )""",
+    re.VERBOSE,
+)
+
+_RUN = re.compile(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{20,}+={0,2}")
+_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_PROVIDER_ID = re.compile(r"[A-Z]{2}[0-9a-f]{32}")
+_HEX = re.compile(r"[0-9a-f]{32,}|[0-9A-F]{32,}")
+_PIECES = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
+_SEGMENTS = re.compile(r"[A-Za-z0-9+]+")
+_PUBLIC_BEFORE = re.compile(
+    r"(?<![A-Za-z])(?:commit|sha-?\d*|hash|digest|md5|checksum|etag|integrity|revision|rev|ref|parent|tree|blob"
+    r"|[ug]uid)[/\w\s:=()\"'`*-]{0,16}\Z",
+    re.IGNORECASE,
+)
+_SECRET_BEFORE = re.compile(r"(?:token|secret|password|key|credential)[\w\s:=()\"'`*-]{0,16}\Z", re.IGNORECASE)
+_CONTEXT_CHARS = 40
+_SHORTEST_RUN = 20
+_JUDGED_CHARS = 512
+"""A longer run is judged by its beginning."""
+_COMMIT_DIGITS = 40
+
+
+def redact(text: str) -> str:
+    """`text` with every secret in it replaced by "a redacted key". Doing it again changes nothing; linear in time."""
+    text = _without_pem(text)
+    text = _USERINFO.sub(f"{REDACTED}@", text)
+    text = _AUTHORIZATION.sub(rf"\1{REDACTED}", text)
+    text = _COOKIE.sub(rf"\1{REDACTED}", text)
+    text = _WEBHOOK.sub(rf"\1{REDACTED}", text)
+    text = _PREFIXED.sub(REDACTED, text)
+    text = _ASSIGNMENT.sub(_assigned, text)
+    text = _FLAG.sub(_flagged, text)
+    return _RUN.sub(_judged, text)
+
+
+def _without_pem(text: str) -> str:
+    kept: list[str] = []
+    at = 0
+    while begin := _PEM_BEGIN.search(text, at):
+        kept += text[at : begin.start()], REDACTED
+        limit = begin.end() + MAX_PEM_CHARS
+        following = _PEM_BEGIN.search(text, begin.end(), limit)
+        end = _PEM_END.search(text, begin.end(), following.start() if following else limit)
+        if end:
+            at = end.end()
+        else:
+            torn = _PEM_TORN_BODY.match(text, begin.end())
+            at = torn.end() if torn else begin.end()
+            if at < len(text) and text[at - 1].isspace():
+                at -= 1  # keeps the words after it apart
+    return "".join(kept) + text[at:]
+
+
+def _assigned(found: re.Match[str]) -> str:
+    name, mark, value, quote = found["name"], found["mark"], found["value"], found["quote"]
+    bare = value[len(quote) :] if quote else value.rstrip(".:!?*_")
+    tail = "" if quote else value[len(bare) :]
+    if not _is_secret(name, mark, bare, quoted=bool(quote), rest=found.string[found.end() : found.end() + 2]):
+        return found[0]
+    return f"{name}{found['close']}{mark}{quote or ''}{REDACTED}{tail}"
+
+
+def _is_secret(name: str, mark: str, value: str, *, quoted: bool, rest: str) -> bool:
+    """Whether what stands after `name` and `mark` is a secret, or code, or a sentence that goes on."""
+    if len(value) < 3 or value.lower() in _NO_SECRET or _CODE_VALUE.match(value) or value.startswith("a redacted"):
+        return False
+    mixed = any(c.isdigit() for c in value) and any(c.isalpha() for c in value)
+    passwordish = bool(_PASSWORDISH.search(name))
+    match name.lower():
+        case "pin":
+            return value.isdigit() and 4 <= len(value) <= 12
+        case "key" | "signature" | "sig":
+            return len(value) >= 16 and mixed and " " not in value
+    if not any(sign in mark for sign in "=:"):
+        return mixed and len(value) >= 6 and " " not in value
+    if value.isdigit():
+        return passwordish or len(value) >= 6
+    if quoted:
+        return passwordish or mixed or "=" in mark or (len(value) >= 6 and " " not in value)
+    if len(value) < 4 or value.lower() == name.lower():
+        return passwordish and "=" in mark
+    if mark == "=" or mixed or not re.sub(r"[-_.]", "", value).isalpha():
+        return True
+    return not rest.strip() and (passwordish or (len(value) >= 16 and "_" not in value and "." not in value))
+
+
+def _flagged(found: re.Match[str]) -> str:
+    value = found[2]
+    if value.lower() in _NO_SECRET or _CODE_VALUE.match(value):
+        return found[0]
+    return f"{found[1]}{REDACTED}"
+
+
+def _judged(found: re.Match[str]) -> str:
+    run = found[0]
+    before = found.string[max(0, found.start() - _CONTEXT_CHARS) : found.start()]
+    if "/" not in run:
+        return REDACTED if _looks_random(run, before) else run
+    parts = run.split("/")
+    names = "/".join(part for part in parts if not (_HEX.fullmatch(part) or _UUID.fullmatch(part)))
+    if len(names) >= _SHORTEST_RUN and _mixed_case(names[:_JUDGED_CHARS]) and _looks_random(names, before):
+        return REDACTED
+    for at, part in enumerate(parts):
+        if len(part) >= _SHORTEST_RUN and _looks_random(part, "/".join((before, *parts[max(0, at - 2) : at], ""))):
+            parts[at] = REDACTED
+    return "/".join(parts)
+
+
+def _looks_random(run: str, before: str) -> bool:
+    """Whether a long run of characters is more likely a key than a name, a path or a public hash."""
+    if _UUID.fullmatch(run) or _PROVIDER_ID.fullmatch(run):
+        return False
+    if _HEX.fullmatch(run):
+        if _PUBLIC_BEFORE.search(before) or run.isdigit():
+            return False
+        return len(run) != _COMMIT_DIGITS or bool(_SECRET_BEFORE.search(before))
+    if _PUBLIC_BEFORE.search(before):
+        return False
+    head = run[:_JUDGED_CHARS]
+    if not any(c.isdigit() for c in head) or max(map(len, _SEGMENTS.findall(head)), default=0) < 12:
+        return False
+    pieces = _PIECES.findall(head)
+    mean = sum(map(len, pieces)) / len(pieces)
+    if _mixed_case(head):
+        return mean <= 3.0
+    return len(head) >= 24 and mean <= 2.6 and sum(c.isdigit() for c in head) >= 5
+
+
+def _mixed_case(run: str) -> bool:
+    return not (run.islower() or run.isupper())
+
+
+_TELEPHONE = re.compile(
+    r"(?<![\w.+-])(?:(?:\+|%2B|00)[1-9](?:[ .()-]{0,2}\d){7,14}|\(?\d{3}\)?[ .-]\d{3}[ .-]\d{4})(?![\w-])",
+    re.IGNORECASE,
+)
+
+
+def mask_number(number: str) -> str:
+    """A telephone number of which one can tell that it is the usual one: `+15551234567` → `+1555***4567`."""
+    digits = "".join(c for c in number if c.isdigit())
+    plus = "+" if number.strip().startswith("+") else ""
+    if len(digits) < 8:
+        return f"{plus}***{digits[-2:] if len(digits) > 4 else ''}"
+    return f"{plus}{digits[:4]}***{digits[-4:]}" if len(digits) > 9 else f"{plus}{digits[:2]}***{digits[-2:]}"
+
+
+def mask_line(line: str) -> str:
+    """A finished log line with no secret and no whole telephone number in it."""
+    return _TELEPHONE.sub(lambda found: mask_number(found[0].replace("%2B", "+").replace("%2b", "+")), redact(line))
+
+
+class StreamRedactor:
+    """`redact` for text that comes in pieces: a secret split over any number of them is still found.
+
+    What is fed comes out as soon as it cannot be part of a secret any more: a word later in ordinary text, a few
+    words later after "password", "commit" and their like.
+    """
+
+    MAX_HELD_CHARS = MAX_PEM_CHARS + 4096
+
+    def __init__(self) -> None:
+        self._held = ""
+        self._swallowing = False
+
+    def feed(self, delta: str) -> str:
+        """Take the next piece; returns what is safe to show by now."""
+        self._held += delta
+        if self._swallowing:
+            self._held = self._held.lstrip(_RUN_CHARS)
+            self._swallowing = not self._held
+        cut = _safe_end(self._held)
+        if len(self._held) - cut > self.MAX_HELD_CHARS:
+            return self._let_go()
+        safe, self._held = self._held[:cut], self._held[cut:]
+        return redact(safe)
+
+    def flush(self) -> str:
+        """The text has ended: what is left, redacted."""
+        safe, self._held, self._swallowing = self._held, "", False
+        return redact(safe)
+
+    def _let_go(self) -> str:
+        """Far too much is held for one secret; if its end was hidden, so is what goes on from there."""
+        clean = redact(self._held)
+        self._held, self._swallowing = "", clean.endswith(REDACTED)
+        return clean
+
+
+def _safe_end(text: str) -> int:
+    """How much of `text` may be judged already, whatever follows it."""
+    cut = _last_word(text, len(text))
+    for open_ended in (_OPEN_PEM, _OPEN_QUOTE, _OPEN_HEADER):
+        if found := open_ended.search(text, max(0, len(text) - MAX_PEM_CHARS - 64)):
+            cut = min(cut, found.start())
+    while True:
+        start = cut
+        for _ in range(_WORDS_AFTER_A_NAME):
+            start = _last_word(text, start)
+        start = max(0, min(start, cut - 64))
+        found = _TELLING_WORD.search(text, start, cut)
+        if not found:
+            return cut
+        cut = _last_word(text, found.end())
+
+
+def _last_word(text: str, end: int) -> int:
+    """Where the last word of `text[:end]` begins; `end` itself when blanks follow it."""
+    while end and text[end - 1].isspace():
+        end -= 1
+    words = text[:end].rsplit(None, 1)
+    return end - len(words[-1]) if words else 0
+
+
+_RUN_CHARS = string.ascii_letters + string.digits + "+/=_-.\r\n"
+_WORDS_AFTER_A_NAME = 6
+_TELLING_WORD = re.compile(
+    r"pass(?:wd|word|phrase)|secret|credential|token|key|(?<![A-Za-z])(?:pwd|pin)(?![a-z])|signature|sig(?==)|authorization"
+    r"|bearer|cookie|(?<![A-Za-z])(?:commit|sha-?\d|hash|digest|md5|checksum|etag|integrity|rev|ref|parent|tree|blob|[ug]uid)",
+    re.IGNORECASE,
+)
+_OPEN_PEM = re.compile(
+    r"-----BEGIN(?![^\n]{0,60}-----(?!END)[\s\S]*?-----END [A-Z0-9 ]{1,40}-----)|-----B[A-Z0-9 ]{0,46}-{0,4}\Z"
+)
+_OPEN_QUOTE = re.compile(
+    r"(?:passw|passph|pwd|secret|credential|key|token)[A-Za-z]{0,8}[^\r\n]{0,24}?"
+    r"[=:|s][ \t*]{0,3}[\"'`][^\"'`\r\n]{0,512}\Z",
+    re.IGNORECASE,
+)
+_OPEN_HEADER = re.compile(r"cookie:[^\r\n]{0,4200}\Z", re.IGNORECASE)

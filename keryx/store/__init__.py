@@ -1,1 +1,1 @@
-"""The one database: its schema, its migrations, and how to open it."""
+"""What outlives the process: the schema, its migrations, and one way to read and write it."""

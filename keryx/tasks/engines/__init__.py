@@ -1,1 +1,1 @@
-"""What runs tasks: in this process, or on many machines."""
+"""Who runs tasks: the seam, and the engine of one machine."""

@@ -37,7 +37,7 @@ class PinGate:
         """Try `candidate`; the last allowed wrong try already answers `LOCKED`, a right one forgives earlier ones."""
         if not self._pin:
             return PinOutcome.NOT_SET
-        right = hmac.compare_digest(_digits(candidate).encode(), self._pin.encode())
+        right = hmac.compare_digest(_digits(candidate), self._pin)
         if self.locked:
             return PinOutcome.LOCKED
         if right:
@@ -50,5 +50,5 @@ class PinGate:
         return f"PinGate(set={self._pin is not None}, wrong={self._wrong})"
 
 
-def _digits(pin: str) -> str:
-    return "".join(pin.replace("-", " ").split())
+def _digits(pin: str) -> bytes:
+    return "".join(pin.replace("-", " ").split()).encode("utf-8", "surrogatepass")

@@ -43,6 +43,8 @@ class Capabilities:
     shows_text: bool
     """Captions can be shown and words typed (the page, the terminal)."""
     keypad: bool
+    audio: bool = True
+    """Sound travels at all; False for a terminal that only types and reads."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,8 @@ class Caller:
     """The person's record name ("owner")."""
     proven: bool
     """May act, not only hear and ask: true from the start with the page's key, after the PIN on a telephone."""
+    call_id: str = ""
+    """What this call is named in logs and on the page; made up by the call when empty."""
 
 
 @dataclass(frozen=True)

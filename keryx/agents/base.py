@@ -6,7 +6,8 @@ runs one turn at a time; a turn's end is a `RunResult`, never an exception.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol, assert_never
@@ -28,13 +29,16 @@ __all__ = [
     "FakeAgentRunner",
     "FakeAgentSession",
     "FakeTurn",
+    "Leash",
     "OnProgress",
     "RunResult",
     "Steer",
     "SteerUnavailable",
     "TokenUsage",
+    "TurnStopped",
     "extract_restart_request",
     "extract_spoken_summary",
+    "tell",
 ]
 
 logger = logging.getLogger(__name__)
@@ -115,6 +119,47 @@ class AgentRunner(Protocol):
         Raises `keryx.errors.Unavailable` or `ConfigError` when the agent cannot be started; nothing is left behind.
         """
         ...
+
+
+class TurnStopped(Exception):
+    """The running turn was stopped from beside it (`Leash.pull`)."""
+
+
+class Leash:
+    """Stops what one turn is waiting for, from beside it. A cancellation of the turn stays a cancellation."""
+
+    def __init__(self) -> None:
+        self.pulled = False
+        self._wait: asyncio.Timeout | None = None
+
+    def pull(self) -> None:
+        """End the wait that is being held, and every later one."""
+        self.pulled = True
+        if self._wait is not None and self._wait.when() is None:
+            self._wait.reschedule(0.0)  # a deadline long past: the one way to stop a wait without cancelling its task
+
+    @asynccontextmanager
+    async def held(self) -> AsyncIterator[None]:
+        """Wait inside it; raises `TurnStopped` when pulled, after what was waited for has cleaned up."""
+        if self.pulled:
+            raise TurnStopped
+        try:
+            async with asyncio.timeout(None) as self._wait:
+                yield
+        except TimeoutError:
+            if not self.pulled:
+                raise
+            raise TurnStopped from None
+        finally:
+            self._wait = None
+
+
+async def tell(on_progress: OnProgress, line: str) -> None:
+    """Give one progress line; a listener that fails loses that line, never the turn."""
+    try:
+        await on_progress(line)
+    except Exception:  # the edge of the agent's turn: what listens is not its concern
+        logger.exception("progress line lost")
 
 
 # The fake ships beside its seam and passes the same conformance suite as the real agents.
@@ -233,15 +278,13 @@ class FakeAgentSession:
         self._turn: FakeTurn | None = None
         self._steered: list[str] = []
         self._stopped = False
-        self._released = False
-        self._wait: asyncio.Timeout | None = None
+        self._leash = Leash()
 
     async def run(self, prompt: str, *, on_progress: OnProgress) -> RunResult:
         if self.closed or self._turn is not None:
             error = "the conversation is closed" if self.closed else "a turn is already running"
             return RunResult(False, "", f"It failed: {error}.", self.session_id, error=error)
-        self._turn, self._steered = FakeTurn(), []
-        self._stopped = self._released = False
+        self._turn, self._steered, self._stopped, self._leash = FakeTurn(), [], False, Leash()
         try:
             self._turn = turn = await self._runner.take(prompt)
             await self._work(turn, on_progress)
@@ -276,8 +319,7 @@ class FakeAgentSession:
 
     def release(self) -> None:
         """Let the running turn come to its end now."""
-        self._released = True
-        self._wake()
+        self._leash.pull()
 
     def _land(self, text: str) -> None:
         self._steered.append(text)
@@ -285,11 +327,7 @@ class FakeAgentSession:
 
     def _stop(self) -> None:
         self._stopped = True
-        self._wake()
-
-    def _wake(self) -> None:
-        if self._wait is not None and self._wait.when() is None:
-            self._wait.reschedule(0.0)
+        self._leash.pull()
 
     async def _work(self, turn: FakeTurn, on_progress: OnProgress) -> None:
         """Let the turn's time pass, telling of it on the way; ends early when stopped."""
@@ -302,15 +340,10 @@ class FakeAgentSession:
         await self._pause(turn.takes_s / (len(lines) + 1))
 
     async def _pause(self, duration_s: float) -> None:
-        if self._stopped or self._released or not duration_s:
-            return
-        try:
-            async with asyncio.timeout(None) as self._wait:
-                await self._runner.clock.sleep(duration_s)
-        except TimeoutError:  # woken by release, interrupt or close; no cancellation can be mistaken for it
-            pass
-        finally:
-            self._wait = None
+        if duration_s:
+            with suppress(TurnStopped):
+                async with self._leash.held():
+                    await self._runner.clock.sleep(duration_s)
 
     def _result(self, turn: FakeTurn, prompt: str) -> RunResult:
         if self._stopped:
@@ -333,11 +366,3 @@ class FakeAgentSession:
             error=turn.error,
             restart_reason=extract_restart_request(text),
         )
-
-
-async def tell(on_progress: OnProgress, line: str) -> None:
-    """Give one progress line; a listener that fails loses that line, never the turn."""
-    try:
-        await on_progress(line)
-    except Exception:  # the edge of the agent's turn: what listens is not its concern
-        logger.exception("progress line lost")

@@ -44,7 +44,7 @@ class Archive:
         if not found:
             raise NotFound(f"There is no task {number}. `keryx tasks list` shows those there are.")
         lines = self._rows(
-            'SELECT task_id, line_offset AS "offset", line AS text, at FROM progress WHERE task_id = ? ORDER BY line_offset',
+            'SELECT task_id, line_offset AS "offset", line AS text, at FROM progress WHERE task_id = ? ORDER BY 2',
             (number,),
         )
         return found[0] | {"progress_lines": lines}

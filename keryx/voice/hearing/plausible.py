@@ -3,11 +3,14 @@
 import re
 
 NO_SPEECH = 0.6
-"""Probability of no speech above which nothing was said."""
+"""Probability of no speech above which nothing was said. Key tones come down to 0.6; short words stay below 0.15."""
 
-UNSURE_NO_SPEECH = 0.25
-UNSURE_CONFIDENCE = 0.45
-"""Beyond either, one of the stock words counts as noise."""
+DOUBTFUL_NO_SPEECH = 0.3
+DOUBTFUL_CONFIDENCE = 0.35
+"""Both together mean nothing was said: words to noise have a confidence of 0.1-0.32, real ones of 0.4 and more."""
+
+STOCK_CONFIDENCE = 0.25
+"""A stock word needs at least this, however sure the recogniser is that somebody spoke."""
 
 _ANNOTATION = re.compile(r"\[[^\]]*\]|\([^)]*\)|\*[^*]*\*|[♪♫]+")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
@@ -37,9 +40,10 @@ def plausible_text(text: str, sound_s: float, no_speech: float, confidence: floa
     text = " ".join(_ANNOTATION.sub(" ", text).split())
     words = [word.lower().replace("’", "'") for word in _WORD.findall(text)]
     said = " ".join(words)
-    if not words or no_speech > NO_SPEECH or _NEVER_SAID.fullmatch(said):
+    doubtful = no_speech > DOUBTFUL_NO_SPEECH
+    if not words or no_speech > NO_SPEECH or (doubtful and confidence < DOUBTFUL_CONFIDENCE):
         return ""
-    if said in _STOCK and (no_speech > UNSURE_NO_SPEECH or confidence < UNSURE_CONFIDENCE):
+    if _NEVER_SAID.fullmatch(said) or (said in _STOCK and (doubtful or confidence < STOCK_CONFIDENCE)):
         return ""
     return without_loops(text, sound_s)
 

@@ -34,7 +34,12 @@ _TOKENS_PER_S = 8
 _SPARE_TOKENS = 10
 _MAX_PROMPT_TOKENS = 120
 
-_PROMPT = "Coding tasks: codex, Claude, {names}pull request, branch, fixture, webhook, task twelve, PIN."
+_AGENTS = ("Codex", "Claude")
+_PROMPT = (
+    "Coding tasks: {names}, pull request, branch, main, rewrite, refactor, linter, slash, fixture, webhook, "
+    "task twelve, PIN."
+)
+"""A list, because whole sentences make the decoder answer in their style; names first, general words after."""
 
 
 class WhisperHearing:
@@ -84,8 +89,8 @@ class WhisperHearing:
         self._executor.shutdown(wait=False, cancel_futures=True)
 
     def _make_prompt(self, vocabulary: tuple[str, ...]) -> list[int]:
-        names = "".join(f"{name}, " for name in vocabulary if name.strip())
-        text = " " + _PROMPT.format(names=names)
+        names = dict.fromkeys(name.strip() for name in (*_AGENTS, *vocabulary) if name.strip())
+        text = " " + _PROMPT.format(names=", ".join(names))
         tokens = self._tokenizer.encode(text, add_special_tokens=False).ids[-_MAX_PROMPT_TOKENS:]
         return [self._token("<|startofprev|>"), *tokens, *self._start]
 

@@ -1,1 +1,1 @@
-"""Telling the owner what came of their work."""
+"""How a result reaches the owner: into a live call, or with the next one's opening words."""

@@ -1,7 +1,6 @@
 """One SQLite database in WAL mode: many readers, one writer, and what happens when the disk or a lock is in the way."""
 
 import asyncio
-import contextlib
 import logging
 import sqlite3
 import time
@@ -9,9 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from sqlalchemy import Connection, event
+from sqlalchemy import URL, Connection, event
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from keryx.errors import Unavailable
 from keryx.store.lock import DataLock
@@ -40,12 +39,13 @@ class Database:
     cancelled while waiting: a cancelled wait means "may have been stored".
     """
 
-    def __init__(self, engine: AsyncEngine, *, write_budget_s: float) -> None:
-        self._engine = engine
+    def __init__(self, readers: AsyncEngine, writer: AsyncEngine, *, write_budget_s: float) -> None:
+        self._readers = readers
+        self._writer = writer
         self._write_budget_s = write_budget_s
         self._wanted: asyncio.Queue[tuple[Work[Any], asyncio.Future[Any]] | None] = asyncio.Queue()
         # Not in a TaskGroup: it lives from `open` to `close`, which end it, and no single block spans the two.
-        self._writer = asyncio.create_task(self._write_in_order(), name="database-writer")
+        self._writing = asyncio.create_task(self._write_in_order(), name="database-writer")
         self._closed = False
 
     @classmethod
@@ -55,21 +55,16 @@ class Database:
         """Open the database at `path`, made or migrated to the current schema first. Raises `ConfigError`."""
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         await asyncio.to_thread(upgrade, path, busy_timeout_s=busy_timeout_s)
-        engine = create_async_engine(
-            f"sqlite+aiosqlite:///{path}",
-            pool_size=READERS,
-            max_overflow=0,
-            # No implicit transactions: `_begin` below opens each one, with the kind of lock it needs.
-            connect_args={"timeout": busy_timeout_s, "isolation_level": None},
-        )
-        event.listen(engine.sync_engine, "connect", _set_pragmas)
-        event.listen(engine.sync_engine, "begin", _begin)
-        return cls(engine, write_budget_s=write_budget_s)
+        readers = _engine(path, "BEGIN", connections=READERS, busy_timeout_s=busy_timeout_s)
+        # A deferred transaction that reads first cannot wait for the write lock ("database is locked" at once, whatever
+        # the busy timeout), so the writer takes it up front.
+        writer = _engine(path, "BEGIN IMMEDIATE", connections=1, busy_timeout_s=busy_timeout_s)
+        return cls(readers, writer, write_budget_s=write_budget_s)
 
     async def read(self, work: Work[T]) -> T:
         """Run `work` in a read transaction: one consistent view. A cancellation loses nothing."""
         try:
-            async with self._engine.connect() as connection:
+            async with self._readers.connect() as connection:
                 return await connection.run_sync(work)
         except DBAPIError as error:
             raise _plain(error) from error
@@ -91,15 +86,16 @@ class Database:
         if not self._closed:
             self._closed = True
             self._wanted.put_nowait(None)
-        await asyncio.wait({self._writer}, timeout=CLOSE_GRACE_S)
-        self._writer.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await self._writer
+        _, late = await asyncio.wait({self._writing}, timeout=CLOSE_GRACE_S)
+        if late:
+            self._writing.cancel()
+            await asyncio.wait({self._writing}, timeout=CLOSE_GRACE_S)
         while not self._wanted.empty():
             left = self._wanted.get_nowait()
             if left is not None and not left[1].done():
                 left[1].set_exception(Unavailable("the database was closed before this could be stored"))
-        await self._engine.dispose()
+        await self._writer.dispose()
+        await self._readers.dispose()
 
     async def _write_in_order(self) -> None:
         while (wanted := await self._wanted.get()) is not None:
@@ -121,8 +117,8 @@ class Database:
         started = time.monotonic()
         while True:
             try:
-                async with self._engine.connect() as connection:
-                    return await _transact(connection, work)
+                async with self._writer.begin() as connection:
+                    return await connection.run_sync(work)
             except DBAPIError as error:
                 if not _is_locked(error) or time.monotonic() - started >= self._write_budget_s:
                     raise _plain(error) from error
@@ -130,11 +126,24 @@ class Database:
             await asyncio.sleep(RETRY_PAUSE_S)
 
 
-async def _transact(connection: AsyncConnection, work: Work[T]) -> T:
-    await connection.execution_options(keryx_write=True)
-    value = await connection.run_sync(work)
-    await connection.commit()
-    return value
+def _engine(path: Path, begin: str, *, connections: int, busy_timeout_s: float) -> AsyncEngine:
+    engine = create_async_engine(
+        URL.create("sqlite+aiosqlite", database=str(path)),
+        pool_size=connections,
+        max_overflow=0,
+        # No implicit transactions: `begin` opens each one, with the kind of lock it needs.
+        connect_args={"timeout": busy_timeout_s, "isolation_level": None},
+    )
+    event.listen(engine.sync_engine, "connect", _set_pragmas)
+    event.listen(engine.sync_engine, "begin", _beginner(begin))
+    return engine
+
+
+def _beginner(statement: str) -> Callable[[Connection], None]:
+    def begin(connection: Connection) -> None:
+        connection.exec_driver_sql(statement)
+
+    return begin
 
 
 def _set_pragmas(connection: Any, record: Any) -> None:
@@ -142,13 +151,6 @@ def _set_pragmas(connection: Any, record: Any) -> None:
     for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
-
-
-def _begin(connection: Connection) -> None:
-    # A deferred transaction that reads first cannot wait for the write lock ("database is locked" at once, whatever
-    # the busy timeout), so a writer takes it up front.
-    write = connection.get_execution_options().get("keryx_write", False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
 
 
 def _code(error: DBAPIError) -> int:

@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator, Collection
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from keryx.agents.registry import AgentRegistry
 from keryx.clock import Clock
 from keryx.errors import Unavailable
 from keryx.tasks.engines.base import Cancel, Delivery, Steer, TaskRun
@@ -19,9 +19,6 @@ from keryx.tasks.requests import mode_name, one_line, request_text
 from keryx.tasks.rows import MessageState
 from keryx.tasks.store import NewTask, Posted, TaskStore
 from keryx.tasks.turns import TaskTurns
-
-if TYPE_CHECKING:
-    from keryx.agents.registry import AgentRegistry
 
 __all__ = ["FollowUp", "FollowUpHow", "Limits", "TaskManager"]
 
@@ -49,7 +46,7 @@ class TaskManager:
     """Keeps the tasks. Every method may raise `Unavailable` when the store cannot be read or written."""
 
     def __init__(
-        self, store: TaskStore, registry: "AgentRegistry", *, clock: Clock, limits: Limits, reports: Path
+        self, store: TaskStore, registry: AgentRegistry, *, clock: Clock, limits: Limits, reports: Path
     ) -> None:
         self._store = store
         self._registry = registry
@@ -62,7 +59,7 @@ class TaskManager:
     async def start(self) -> None:
         """Take up what the last daemon left queued or running, and begin to work."""
         self._events.open()
-        await self._store.recover()
+        await self._store.claims.recover()
         await self._engine.start(self, slots=self._limits.max_concurrent)
 
     async def stop(self) -> None:
@@ -84,9 +81,10 @@ class TaskManager:
 
         Raises `Refused` (empty, too long, no such mode), `NotFound` (agent) or `BudgetSpent` (the day's limit).
         """
+        self._registry.get(agent)
         new = NewTask(
             description=request_text(description),
-            agent=self._registry.get(agent).name,
+            agent=(agent or self._registry.default).strip().casefold(),
             project=_name(project),
             model=_name(model),
             mode=mode_name(mode),
@@ -183,11 +181,12 @@ class TaskManager:
     # What the engine asks (`TaskWorker`).
 
     async def claim(self, busy: Collection[int]) -> Task | None:
-        return await self._store.claim(busy)
+        return await self._store.claims.claim(busy)
 
     def begin(self, task: Task) -> TaskRun:
-        agent = self._registry.get(task.agent)
-        return TaskTurns(task, agent, self._store, clock=self._clock, events=self._events, reports=self._reports)
+        return TaskTurns(
+            task, self._registry, self._store, clock=self._clock, events=self._events, reports=self._reports
+        )
 
     def _answer(self, posted: Posted, delivery: Delivery) -> FollowUp:
         if delivery is Delivery.UNCERTAIN:

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 
 from keryx.prompts import render, text
+from keryx.tasks.claims import TurnInput
 from keryx.tasks.rows import Message
-from keryx.tasks.store import TurnInput
 
 
 def turn_prompt(given: TurnInput, *, remembers: bool) -> str:

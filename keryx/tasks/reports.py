@@ -19,11 +19,11 @@ def report_file(folder: Path, task_id: int) -> Path:
 
 
 def render_report(task: Task, messages: Sequence[Message], lines: Sequence[ProgressLine], turns: Sequence[Turn]) -> str:
-    """The report as markdown, redacted. Pure."""
+    """The report as markdown; what was asked is redacted here, what came back was when it was stored. Pure."""
     facts = [f"Agent: {task.agent}", f"Asked: {task.created_at:%Y-%m-%d %H:%M} UTC"]
     if task.project:
         facts.insert(0, f"Project: {task.project}")
-    parts = [f"# Task {task.id}", "\n".join(f"- {fact}" for fact in facts), "## Request", task.description]
+    parts = [f"# Task {task.id}", "\n".join(f"- {fact}" for fact in facts), "## Request", redact(task.description)]
     if len(messages) > 1:
         parts += ["## Added later", *(_addition(message) for message in messages[1:])]
     if lines:
@@ -42,7 +42,7 @@ def render_report(task: Task, messages: Sequence[Message], lines: Sequence[Progr
         if turn.restart_reason is not None:
             parts.append(f"The agent asks for a restart. {turn.restart_reason}".strip())
     parts += ["## Usage", "\n".join(f"- {line}" for line in _usage(turns))]
-    return redact("\n\n".join(parts)) + "\n"
+    return "\n\n".join(parts) + "\n"
 
 
 def write_report(path: Path, markdown: str) -> None:
@@ -62,7 +62,7 @@ def write_report(path: Path, markdown: str) -> None:
 
 def _addition(message: Message) -> str:
     doubt = " (it may not have reached the agent)" if message.state is MessageState.UNCERTAIN else ""
-    return message.text + doubt
+    return redact(message.text) + doubt
 
 
 def _usage(turns: Sequence[Turn]) -> list[str]:

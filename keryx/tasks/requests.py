@@ -27,6 +27,11 @@ def one_line(text: str, limit: int = MAX_LINE_CHARS) -> str:
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
+def last_part(text: str, limit: int) -> str:
+    """The end of `text`, at most about `limit` characters, saying so when the beginning is left out."""
+    return text if len(text) <= limit else f"(The beginning is left out.)\n\n{text[-limit:]}"
+
+
 def request_text(text: str) -> str:
     """A description or a follow-up as it is kept. Raises `Refused` when it is empty or too long."""
     if len(text) > MAX_REQUEST_CHARS:

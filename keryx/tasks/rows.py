@@ -5,9 +5,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import RowMapping, func, select
+from sqlalchemy import RowMapping
 
-from keryx.store import schema
 from keryx.tasks.models import News, NewsKind, ProgressLine, Task, TaskStatus
 
 
@@ -55,24 +54,13 @@ class Turn:
     cost_usd: float | None
 
 
-newest_told_at = (
-    select(schema.news.c.told_at)
-    .where(schema.news.c.task_id == schema.tasks.c.id)
-    .order_by(schema.news.c.id.desc())
-    .limit(1)
-    .correlate(schema.tasks)
-    .scalar_subquery()
-    .label("told_at")
-)
-select_tasks = select(schema.tasks, newest_told_at)
-
 _NOT_IN_TASK = frozenset({"queued_at", "request_id"})
 
 
 def task_of(row: RowMapping) -> Task:
-    """A task from a row of `select_tasks`."""
     values: dict[str, Any] = {key: value for key, value in row.items() if key not in _NOT_IN_TASK}
-    return Task(**values | {"status": TaskStatus(row["status"])})
+    values["status"] = TaskStatus(row["status"])
+    return Task(**values)
 
 
 def message_of(row: RowMapping) -> Message:
@@ -106,8 +94,3 @@ def line_of(row: RowMapping) -> ProgressLine:
 
 def turn_of(row: RowMapping) -> Turn:
     return Turn(**{key: value for key, value in row.items() if key != "task_id"})
-
-
-def sum_known(column: Any) -> Any:
-    """The total of the known values: NULL (unknown) only when none is known. SQL's own `sum` does exactly that."""
-    return func.sum(column)

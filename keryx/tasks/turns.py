@@ -8,20 +8,22 @@ from datetime import datetime
 from pathlib import Path
 from typing import TypeVar, assert_never
 
-from keryx.agents.base import AgentRunner, AgentSession, RunResult, SteerUnavailable
+from keryx.agents.base import FRESH_START, AgentSession, RunResult, SteerUnavailable
+from keryx.agents.registry import AgentRegistry
 from keryx.agents.summary import NOTHING_SAID, shorten
 from keryx.clock import Clock
 from keryx.errors import KeryxError, Unavailable
 from keryx.log import during, task_id
 from keryx.security.redact import redact
+from keryx.tasks.claims import Fenced, TurnEnd, TurnInput
 from keryx.tasks.engines.base import Cancel, Delivery, Signal, Steer
 from keryx.tasks.events import EventHub, NewsArrived, TaskChanged, TaskProgressed
 from keryx.tasks.models import Task
 from keryx.tasks.prompting import turn_prompt
 from keryx.tasks.reports import render_report, report_file, write_report
-from keryx.tasks.requests import clean, one_line
+from keryx.tasks.requests import clean, last_part, one_line
 from keryx.tasks.rows import MessageState, Turn
-from keryx.tasks.store import Fenced, TaskStore, TurnEnd, TurnInput
+from keryx.tasks.store import TaskStore
 
 OPEN_TIMEOUT_S = 60.0
 """How long an agent may take to start or to take up a conversation."""
@@ -34,6 +36,8 @@ STORE_RETRY_S = 2.0
 """How long to wait before a result that could not be stored is tried again."""
 MAX_PROGRESS_INPUT = 20_000
 """Characters of one progress line that are looked at; agents have written megabytes without a newline."""
+MAX_FINAL_CHARS = 50_000
+"""How much of an agent's last text is kept: all that is redacted at once must not hold up anybody's voice."""
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -43,16 +47,17 @@ class TaskTurns:
     """The run of one task under one claim. A turn may take as long as it takes; everything around it is bounded."""
 
     def __init__(
-        self, task: Task, agent: AgentRunner, store: TaskStore, *, clock: Clock, events: EventHub, reports: Path
+        self, task: Task, registry: AgentRegistry, store: TaskStore, *, clock: Clock, events: EventHub, reports: Path
     ) -> None:
         self._task = task
-        self._agent = agent
+        self._registry = registry
         self._store = store
         self._clock = clock
         self._events = events
         self._reports = reports
         self._session: AgentSession | None = None
         self._session_id = task.session_id
+        self._says_fresh = False
         self._taking_texts = False
         self._cancelled = False
         self._sends: dict[int, asyncio.Task[Delivery]] = {}
@@ -68,6 +73,9 @@ class TaskTurns:
             try:
                 async with asyncio.TaskGroup() as self._group:
                     await self._run_turns()
+            except Exception as error:  # the edge of a task: a defect of ours ends this task, and somebody hears of it
+                log.exception("task broke off")
+                await self._keep(_crashed(error, "Something in Keryx"), self._task)
             finally:
                 self._over.set()
                 await self._close()
@@ -98,38 +106,43 @@ class TaskTurns:
             remembers = await self._open()
         except KeryxError as error:
             failure = _failed(str(error), error.spoken)
+        except TimeoutError:
+            failure = _failed("The agent did not start in time.")
         except Exception as error:  # the edge of an agent's turn: whatever it raises is the turn's result
             log.exception("agent could not be opened")
             failure = _crashed(error)
-        known_id = getattr(self._session, "session_id", None) or self._session_id
-        given = await self._until_stored(lambda: self._store.begin_turn(self._task.id, self._task.epoch, known_id))
-        self._session_id = given.task.session_id
+        claims, task = self._store.claims, self._task
+        given = await self._until_stored(lambda: claims.begin_turn(task.id, task.epoch, self._session_id))
         result = failure or await self._ask(given, remembers=remembers)
+        if self._body is not None and self._body.cancelling():
+            # An agent that took the cancellation for an answer: what it returned is no result.
+            raise asyncio.CancelledError
         # What is on its way to the agent arrives or fails before the turn's books are closed.
         while self._sends:
             await asyncio.wait(self._sends.values())
         if self._cancelled:
             return False
-        return await self._keep(result, given)
+        return await self._keep(result, given.task)
 
     async def _open(self) -> bool:
         """Have a conversation open; returns whether it is the task's own, which remembers what was said before."""
         if self._session is not None:
             return True
-        resume = self._session_id
+        agent, resume = self._registry.get(self._task.agent), self._session_id
         if resume is not None:
             try:
                 async with asyncio.timeout(OPEN_TIMEOUT_S):
-                    self._session = await self._agent.open(self._task, resume=resume)
-                return True
-            except (
-                Exception
-            ):  # the edge of the agent: a lost conversation is begun anew, and the prompt says what it was
+                    self._session = await agent.open(self._task, resume=resume)
+            except Exception:  # the edge of the agent: a lost conversation is begun anew, and the prompt recounts it
                 log.exception("conversation could not be taken up, starting a new one")
-                self._session_id = None
-        async with asyncio.timeout(OPEN_TIMEOUT_S):
-            self._session = await self._agent.open(self._task)
-        return False
+        if self._session is None:
+            async with asyncio.timeout(OPEN_TIMEOUT_S):
+                self._session = await agent.open(self._task)
+            # Only now: while the agent cannot be started at all, its conversation may still be there next time.
+            self._session_id, self._says_fresh = None, resume is not None
+        opened_id = _session_id(self._session) or self._session_id
+        self._session_id = opened_id
+        return resume is not None and opened_id == resume
 
     async def _ask(self, given: TurnInput, *, remembers: bool) -> RunResult:
         assert self._session is not None
@@ -151,11 +164,11 @@ class TaskTurns:
         if not line:
             return
         try:
-            known_id = getattr(self._session, "session_id", None)
+            known_id = _session_id(self._session)
             if known_id and known_id != self._session_id:
-                await self._store.save_session(self._task.id, self._task.epoch, known_id)
+                await self._store.claims.save_session(self._task.id, self._task.epoch, known_id)
                 self._session_id = known_id
-            stored = await self._store.add_progress(self._task.id, self._task.epoch, line)
+            stored = await self._store.claims.add_progress(self._task.id, self._task.epoch, line)
         except Fenced:
             return
         except Unavailable as error:
@@ -163,11 +176,14 @@ class TaskTurns:
             return
         self._events.publish(TaskProgressed(stored))
 
-    async def _keep(self, result: RunResult, given: TurnInput) -> bool:
+    async def _keep(self, result: RunResult, task: Task) -> bool:
         """Store the result and its news, however long the disk or a lock stands in the way; whether a turn follows."""
         end = _plain(result)
-        end = replace(end, report_path=await self._report(end, given.task))
-        ended = await self._until_stored(lambda: self._store.end_turn(self._task.id, self._task.epoch, end))
+        if self._says_fresh and FRESH_START not in end.summary:
+            end = replace(end, summary=shorten(f"{FRESH_START} {end.summary}"))
+        self._says_fresh = False
+        end = replace(end, report_path=await self._report(end, task))
+        ended = await self._until_stored(lambda: self._store.claims.end_turn(task.id, self._task.epoch, end))
         self._session_id = ended.task.session_id
         self._events.publish(TaskChanged(ended.task))
         self._events.publish(NewsArrived(ended.news))
@@ -204,12 +220,14 @@ class TaskTurns:
             sending = self._group.create_task(self._send(self._session, message_id, text))
             self._sends[message_id] = sending
             sending.add_done_callback(lambda _: self._sends.pop(message_id))
-        # Whoever asked may go away (a call ends); what has begun is carried out all the same.
-        return await asyncio.shield(sending)
+        # Whoever asked may go away (a call ends), what has begun is carried out all the same. And when the run is stopped
+        # meanwhile, that is no cancellation of whoever asked.
+        await asyncio.wait({sending})
+        return Delivery.UNCERTAIN if sending.cancelled() else sending.result()
 
     async def _send(self, session: AgentSession, message_id: int, text: str) -> Delivery:
         try:
-            if not await self._store.begin_sending(message_id):
+            if not await self._store.claims.begin_sending(message_id):
                 return Delivery.WAITING
         except Unavailable:
             return Delivery.WAITING
@@ -224,7 +242,7 @@ class TaskTurns:
         except Exception:  # the edge of the agent: anything but a refusal means that it may have landed
             log.exception("follow-up may not have reached the agent")
             state, delivery = MessageState.UNCERTAIN, Delivery.UNCERTAIN
-        await self._until_stored(lambda: self._store.sent(message_id, state))
+        await self._until_stored(lambda: self._store.claims.sent(message_id, state))
         return delivery
 
     async def _stop(self) -> None:
@@ -257,11 +275,14 @@ def _failed(error: str, spoken: str | None = None) -> RunResult:
     return RunResult(ok=False, final_text="", spoken_summary=spoken or error, error=error)
 
 
-def _crashed(error: Exception) -> RunResult:
-    if isinstance(error, TimeoutError):
-        return _failed("the agent did not start in time", "The agent did not start in time.")
-    # Only the kind of error: its text may hold anything, secrets too, and stands in the log.
-    return _failed(f"the agent stopped unexpectedly ({type(error).__name__})", "The agent stopped unexpectedly.")
+def _crashed(error: Exception, who: str = "The agent") -> RunResult:
+    # Only the kind of error: its text may hold anything, secrets too.
+    return _failed(f"{who} stopped unexpectedly ({type(error).__name__})", f"{who} stopped unexpectedly.")
+
+
+def _session_id(session: AgentSession | None) -> str | None:
+    """The agent's name for its conversation, if it tells already; only the turn's result has to."""
+    return getattr(session, "session_id", None) or None
 
 
 def _plain(result: RunResult) -> TurnEnd:
@@ -275,7 +296,7 @@ def _plain(result: RunResult) -> TurnEnd:
         summary = NOTHING_SAID if result.ok else error or ""
     return TurnEnd(
         ok=result.ok,
-        final_text=redact(clean(result.final_text)),
+        final_text=redact(clean(last_part(result.final_text, MAX_FINAL_CHARS))),
         summary=summary,
         session_id=result.session_id,
         error=error,

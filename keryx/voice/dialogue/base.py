@@ -47,6 +47,16 @@ class Understanding:
     intent: str | None = None
     arguments: dict[str, Any] = field(default_factory=dict)
     confidence: float = 1.0
+    then: Sequence[str] = ()
+    """What the caller wants right after it: "callback" (call when done), "goodbye"."""
+    which_tasks: Sequence[int] = ()
+    """Several tasks fit, and `task_id` is missing because of it."""
+    which_projects: Sequence[str] = ()
+    """Several projects fit, and `project` is missing because of it."""
+    unknown_project: str | None = None
+    """The words in a project's place that name none."""
+    unknown_task: str | None = None
+    """The words in a task's place that name none."""
 
 
 class Dialogue(Protocol):

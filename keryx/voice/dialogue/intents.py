@@ -1,0 +1,252 @@
+"""`understand`: one sentence and what it is said against, to a tool call or an intent. Pure and quick.
+
+The order is the policy: a PIN, what the conversation itself needs, then commands that say plainly which task they
+mean, and whatever is left is work for an agent. A command is recognised by the whole sentence, never by a word in it,
+so that "the cancel button is broken" can only be work.
+"""
+
+from collections.abc import Iterator
+
+from keryx.voice.dialogue import smalltalk, tasktalk
+from keryx.voice.dialogue.base import DialogueContext, Understanding
+from keryx.voice.dialogue.names import Meant, it_meant
+from keryx.voice.dialogue.normalise import Heard, as_written
+from keryx.voice.dialogue.slots import Work, work_in
+
+CERTAIN, LIKELY, AS_WORK, GUESS = 0.97, 0.9, 0.7, 0.4
+
+_CHOICES = ("pin", "project", "which")
+"""What may be pending without being a question to answer with yes or no."""
+
+
+def understand(text: str, context: DialogueContext) -> Understanding:
+    """What `text` comes to; never raises, whatever was said."""
+    heard = Heard(text)
+    if not heard.words:
+        return Understanding(intent="deny" if _wants_yes_or_no(context) else "unclear", confidence=GUESS)
+    if pin := _pin(heard, context):
+        return pin
+    if heard.is_long:
+        return _steer_or_work(heard, heard, context)
+    left, right = smalltalk.without_fillers(heard.norm)
+    core = Heard(heard.original(left, len(heard.words) - right))
+    if _wants_yes_or_no(context):
+        return _answer(heard, core, context)
+    if context.pending and context.pending.startswith("answer "):
+        return _reply_to_agent(heard, core, context)
+    return next(_recognisers(heard, core, context))
+
+
+def is_acknowledgement(text: str) -> bool:
+    """Whether it only says that all is well ("okay", "thanks")."""
+    return bool(smalltalk.ACKNOWLEDGED.fullmatch(Heard(text).norm))
+
+
+def is_greeting(text: str) -> bool:
+    """Whether it only says hello."""
+    return bool(smalltalk.HELLO.fullmatch(Heard(text).norm))
+
+
+def _recognisers(heard: Heard, core: Heard, context: DialogueContext) -> Iterator[Understanding]:
+    """Every reading that fits, best first; the last one, work or unclear, always does."""
+    norm = heard.norm
+    if small := _conversation(norm):
+        yield small
+    if smalltalk.DONT_CANCEL.fullmatch(core.norm):
+        yield Understanding(intent="deny", confidence=LIKELY)
+    if smalltalk.YES.fullmatch(norm) and not smalltalk.ACKNOWLEDGED.fullmatch(norm):
+        yield Understanding(intent="confirm", confidence=LIKELY)
+    if smalltalk.NO.fullmatch(norm):
+        yield Understanding(intent="deny", confidence=LIKELY)
+    if command := _command(core, context):
+        yield command
+    if _says_nothing(heard):
+        yield Understanding(intent="unclear", confidence=GUESS)
+    yield _steer_or_work(heard, core, context)
+
+
+def _conversation(norm: str) -> Understanding | None:
+    if smalltalk.GOODBYE.fullmatch(norm):
+        return Understanding(tool="end_call", confidence=CERTAIN)
+    if smalltalk.SLOWER.fullmatch(norm):
+        return Understanding(intent="slower", confidence=CERTAIN)
+    if smalltalk.STOP.fullmatch(norm):
+        return Understanding(intent="stop", confidence=CERTAIN)
+    if smalltalk.REPEAT.fullmatch(norm):
+        return Understanding(intent="repeat", confidence=CERTAIN)
+    if smalltalk.HELP.fullmatch(norm):
+        return Understanding(intent="help", confidence=CERTAIN)
+    if smalltalk.LIST_PROJECTS.fullmatch(norm):
+        return Understanding(tool="list_projects", confidence=CERTAIN)
+    return None
+
+
+def _command(core: Heard, context: DialogueContext) -> Understanding | None:
+    """Commands about a task that the sentence names."""
+    if (cancel := tasktalk.cancel_in(core.norm, context)) is not None:
+        return _about("cancel_task", cancel, confidence=CERTAIN if cancel.found else LIKELY)
+    if (call := tasktalk.callback_in(core.norm, context)) is not None:
+        return _about("request_callback", call, asks_which=False)
+    if (result := tasktalk.result_in(core.norm, context)) is not None:
+        return _about("get_task_result", result)
+    if (statuses := tasktalk.list_in(core.norm)) is not None:
+        arguments = {"status": statuses} if statuses else {}
+        return Understanding(tool="list_tasks", arguments=arguments, confidence=LIKELY)
+    if (status := tasktalk.status_in(core.norm, context)) is not None:
+        if not status.meant.found and status.by_it:
+            return Understanding(tool="list_tasks", confidence=LIKELY)
+        return _about("get_task_status", status.meant, unknown=status.unknown)
+    return None
+
+
+def _about(
+    tool: str, meant: Meant, *, confidence: float = LIKELY, unknown: str | None = None, asks_which: bool = True
+) -> Understanding:
+    arguments = {"task_id": meant.task_id} if meant.found else {}
+    which = meant.which if asks_which else ()
+    return Understanding(tool=tool, arguments=arguments, confidence=confidence, which_tasks=which, unknown_task=unknown)
+
+
+def _steer_or_work(heard: Heard, core: Heard, context: DialogueContext) -> Understanding:
+    work = work_in(heard, context)
+    steer = tasktalk.steer_in(core, context, in_place=work.in_place)
+    if steer is None:
+        return _dispatch(work)
+    arguments: dict[str, object] = {"task_id": steer.meant.task_id} if steer.meant.found else {}
+    arguments["text"] = as_written(steer.text)
+    return Understanding(
+        tool="send_followup", arguments=arguments, confidence=LIKELY, which_tasks=steer.meant.which, unknown_task=steer.unknown
+    )
+
+
+def _dispatch(work: Work) -> Understanding:
+    slots = {"description": work.description, "project": work.project, "agent": work.agent, "mode": work.mode}
+    return Understanding(
+        tool="dispatch_task",
+        arguments={name: value for name, value in slots.items() if value is not None},
+        confidence=LIKELY if work.in_place else AS_WORK,
+        then=tuple(work.then),
+        which_projects=work.which_projects,
+        unknown_project=work.unknown_project,
+    )
+
+
+def _says_nothing(heard: Heard) -> bool:
+    """A scrap: nothing in it that could be a request."""
+    words = [word for word in heard.words if word not in smalltalk.SCRAPS]
+    if not words or (smalltalk.ACKNOWLEDGED.fullmatch(heard.norm) or smalltalk.HELLO.fullmatch(heard.norm)):
+        return True
+    # One word is a name or a noise; scripts that write no spaces are one "word" too, so length decides there.
+    if len(heard.words) == 1:
+        return heard.norm.isascii() or len(heard.norm) < 4
+    if smalltalk.digits_in(heard.words):
+        return True
+    hangs = heard.words[-1] in ("the", "a", "an", "and", "my", "or", "to")
+    return len(words) == 1 and (heard.words[0] in ("the", "a", "an", "and", "my", "this", "that", "to", "in") or hangs)
+
+
+# --- while something is pending ---------------------------------------------------------------------------------------
+
+
+def _wants_yes_or_no(context: DialogueContext) -> bool:
+    pending = context.pending
+    return bool(pending) and pending not in _CHOICES and not pending.startswith("answer ")
+
+
+def _pin(heard: Heard, context: DialogueContext) -> Understanding | None:
+    if heard.is_long:
+        return None
+    if digits := smalltalk.pin_in(heard.norm, asked=context.pending == "pin"):
+        return Understanding(tool="submit_pin", arguments={"pin": digits}, confidence=CERTAIN)
+    return None
+
+
+def _answer(heard: Heard, core: Heard, context: DialogueContext) -> Understanding:
+    """A yes or no is waited for: a refusal anywhere wins, a yes must be nothing but a yes, the rest is no or a command."""
+    norm = heard.norm
+    deny = Understanding(intent="deny", confidence=CERTAIN)
+    if smalltalk.DONT_CANCEL.fullmatch(core.norm) or smalltalk.NO.fullmatch(norm):
+        return deny
+    if smalltalk.FAREWELL.fullmatch(norm):
+        return Understanding(tool="end_call", confidence=CERTAIN)
+    asked_of = _asked_task(context)
+    command = _command(core, context)
+    if command is not None and command.tool == "cancel_task":
+        if command.arguments.get("task_id") not in (asked_of, None):
+            return command
+        if not smalltalk.says_no(heard.words) and norm not in ("cancel", "abort", "stop"):
+            return Understanding(intent="confirm", confidence=LIKELY)
+        return deny
+    if smalltalk.says_no(heard.words):
+        return _refused_or_other(heard, core, context, command)
+    if smalltalk.YES.fullmatch(norm) or _yes_with_its_object(heard, context, asked_of):
+        return Understanding(intent="confirm", confidence=CERTAIN)
+    if (small := _conversation(norm)) and small.intent != "stop":
+        return small
+    if command is not None:
+        return command
+    if len([word for word in heard.words if word not in smalltalk.SCRAPS]) >= 3 and not _begins_with_yes(heard):
+        return _steer_or_work(heard, core, context)
+    return Understanding(intent="deny", confidence=GUESS)
+
+
+def _refused_or_other(heard: Heard, core: Heard, context: DialogueContext, command: Understanding | None) -> Understanding:
+    """A no, unless the sentence is plainly about something else ("add a test for the case where nothing is found")."""
+    if small := _conversation(heard.norm):
+        return small if small.intent != "stop" else Understanding(intent="deny", confidence=CERTAIN)
+    if command is not None and command.tool in ("list_tasks", "get_task_status", "get_task_result"):
+        return command
+    work = work_in(heard, context)
+    begins_so = smalltalk.says_no(heard.words[:3]) or _begins_with_yes(heard)
+    if work.in_place and not begins_so:
+        return _dispatch(work)
+    return Understanding(intent="deny", confidence=CERTAIN if begins_so else LIKELY)
+
+
+def _begins_with_yes(heard: Heard) -> bool:
+    return bool(smalltalk.YES.fullmatch(heard.words[0]))
+
+
+def _asked_task(context: DialogueContext) -> int | None:
+    _, _, number = (context.pending or "").rpartition(" ")
+    return int(number) if number.isdigit() else None
+
+
+_OBJECT_WORDS = frozenset(
+    "cancel kill abort stop drop scrap end it that this one task job number the please now and thats yes".split()
+)
+
+
+def _yes_with_its_object(heard: Heard, context: DialogueContext, asked_of: int | None) -> bool:
+    """"Yes, cancel the parser rewrite": a yes and nothing else but what was asked about."""
+    if not _begins_with_yes(heard):
+        return False
+    task = next((task for task in context.tasks if task.id == asked_of), None)
+    own = set(Heard(f"{task.description} {task.project or ''}").words) if task else set()
+    own |= {str(asked_of)} | set(tasktalk.number_words(asked_of))
+    rest = [word for word in heard.words if word not in _OBJECT_WORDS and word not in own]
+    return bool(smalltalk.YES.fullmatch(" ".join(rest))) if rest else True
+
+
+def _reply_to_agent(heard: Heard, core: Heard, context: DialogueContext) -> Understanding:
+    """An agent asked something: the next sentence that is not a command goes to it."""
+    norm = heard.norm
+    if smalltalk.FAREWELL.fullmatch(norm):
+        return Understanding(tool="end_call", confidence=CERTAIN)
+    if (small := _conversation(norm)) and not smalltalk.YES.fullmatch(norm) and not smalltalk.NO.fullmatch(norm):
+        return small
+    if (command := _command(core, context)) and (command.arguments.get("task_id") or command.tool == "list_tasks"):
+        return command
+    answers = smalltalk.YES.fullmatch(norm) or smalltalk.NO.fullmatch(norm)
+    if not answers and not [word for word in heard.words if word not in smalltalk.SCRAPS]:
+        return Understanding(intent="unclear", confidence=GUESS)
+    other = _steer_or_work(heard, core, context)
+    if other.tool == "send_followup" and other.arguments.get("task_id"):
+        return other
+    if other.tool == "dispatch_task" and other.confidence > AS_WORK:
+        return other
+    asked = _asked_task(context)
+    meant = Meant(asked) if asked is not None else it_meant(context, context.tasks)
+    return Understanding(
+        tool="send_followup", arguments={"task_id": meant.task_id, "text": heard.text.strip()}, confidence=LIKELY
+    )

@@ -21,6 +21,7 @@ from keryx.voice.engines.outbox import Outbox
 from keryx.voice.engines.speaking import Mouth, Pacing
 from keryx.voice.engines.thinking import Patience, Reply
 from keryx.voice.hearing.base import Transcript
+from keryx.voice.hearing.echo import EchoGuard
 from keryx.voice.loading import SpeechParts
 from keryx.voice.transports.base import AudioIn, Capabilities, Inbound, KeyIn, Played, StopSpeaking, TextIn
 from keryx.voice.turns import NO_SPEECH_LIMIT, Situation, Timing, Verdict, judge

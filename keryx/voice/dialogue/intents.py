@@ -11,7 +11,7 @@ from keryx.voice.dialogue import smalltalk, tasktalk
 from keryx.voice.dialogue.base import DialogueContext, Understanding
 from keryx.voice.dialogue.names import Meant, it_meant
 from keryx.voice.dialogue.normalise import Heard, as_written
-from keryx.voice.dialogue.slots import Work, work_in
+from keryx.voice.dialogue.slots import Work, without_project, work_in
 
 CERTAIN, LIKELY, AS_WORK, GUESS = 0.97, 0.9, 0.7, 0.4
 
@@ -56,7 +56,7 @@ def _recognisers(heard: Heard, core: Heard, context: DialogueContext) -> Iterato
         yield Understanding(intent="deny", confidence=LIKELY)
     if smalltalk.YES.fullmatch(norm) and not smalltalk.ACKNOWLEDGED.fullmatch(norm):
         yield Understanding(intent="confirm", confidence=LIKELY)
-    if smalltalk.NO.fullmatch(norm):
+    if smalltalk.NO.fullmatch(norm) or (context.pending in _CHOICES and _refuses(heard)):
         yield Understanding(intent="deny", confidence=LIKELY)
     if command := _command(core, context):
         yield command
@@ -89,7 +89,7 @@ def _command(core: Heard, context: DialogueContext) -> Understanding | None:
         return _about("request_callback", call, asks_which=False)
     if (result := tasktalk.result_in(core.norm, context)) is not None:
         return _about("get_task_result", result)
-    if (statuses := tasktalk.list_in(core.norm)) is not None:
+    if (statuses := tasktalk.list_in(without_project(core.norm, context.projects))) is not None:
         arguments = {"status": statuses} if statuses else {}
         return Understanding(tool="list_tasks", arguments=arguments, confidence=LIKELY)
     if (status := tasktalk.status_in(core.norm, context)) is not None:
@@ -129,6 +129,11 @@ def _dispatch(work: Work) -> Understanding:
         which_projects=work.which_projects,
         unknown_project=work.unknown_project,
     )
+
+
+def _refuses(heard: Heard) -> bool:
+    """A short answer with a no in it ("I don't have one")."""
+    return len(heard.words) <= 6 and smalltalk.says_no(heard.words)
 
 
 def _says_nothing(heard: Heard) -> bool:

@@ -113,14 +113,16 @@ def agent_named(phrase: str, agents: Sequence[str]) -> str | None:
 
 # --- tasks ----------------------------------------------------------------------------------------------------------
 
-_ENDINGS = re.compile(r"(?:ations?|ating|ated|ates?|ions?|ings?|ers?|ed|es|e|s)$")
+_ENDINGS = re.compile(r"(?:ibility|ability|ibles?|ables?|ities|ity|ments?|ness|ally|ly|ations?|ating|ated|ates?|ions?|ings?|ers?|ed|es|e|s)$")
 _EMPTY_WORDS = frozenset(
     "a an the my our your that this these those one ones task tasks job jobs thing work for of in on at to with from about by and "
     "or is it its project repo repository stuff please which you was were i we asked gave started me currently still "
     "running other again".split()
 )
 _IT = re.compile(
-    r"(?:it|this|that|this one|that one|(?:the|this|that|my)(?: current| same| running)? (?:task|job|one|agent)|him|her|them|things?)"
+    r"(?:it|this|that|this one|that one|(?:the|this|that|my)(?: current| same| running)? (?:task|job|one|agent|thing|work)|him|her|them|things?|"
+    r"(?:whatever|what|whats|the one|the one thats|the one which)(?: is| you are| youre| its| it is)?(?: currently| still)? (?:running|doing|working on|at|going on)(?: right)?(?: now)?|"
+    r"what (?:youre|you are|its|it is) (?:doing|working on|busy with))"
 )
 _ONE_OF_MANY = re.compile(
     r"(?:(?:any |some )?one(?: of (?:them|those|the tasks|my tasks))?|a task|some task|something|one task|"
@@ -133,7 +135,8 @@ _NUMBERED = re.compile(rf"(?:the )?{NUMBERED}")
 _NUMBER_SOUNDS = {"for": 4, "fore": 4, "to": 2, "too": 2, "won": 1, "ate": 8, "tree": 3}
 _NUMBERED_BY_SOUND = re.compile(rf"(?:task|number|task number) (?P<sound>{'|'.join(_NUMBER_SOUNDS)})")
 _ORDERED = re.compile(
-    rf"(?:the )?(?P<ordinal>{ORDINAL}|last|latest|newest|most recent|oldest|earliest)(?: one| task| job| of them)?(?: in the list| on the list)?"
+    rf"(?:the |my )?(?P<ordinal>{ORDINAL}|last|latest|newest|most recent|oldest|earliest)(?: one| task| job| request| thing| of them)?"
+    r"(?: in the list| on the list| you (?:said|mentioned|named|listed)| i (?:asked for|asked you for|gave you|started))?"
 )
 
 
@@ -188,6 +191,8 @@ def task_meant(
         return Meant(number_in(numbered["number"]), by="number")
     if sounded := _NUMBERED_BY_SOUND.fullmatch(phrase):
         return Meant(_NUMBER_SOUNDS[sounded["sound"]], by="number")
+    if phrase != "one" and re.fullmatch(NUMBER, phrase) and (number := number_in(phrase)) in {task.id for task in context.tasks}:
+        return Meant(number, by="number")
     if _IT.fullmatch(phrase):
         return it_meant(context, candidates)
     if _ONE_OF_MANY.fullmatch(phrase):

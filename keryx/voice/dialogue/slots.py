@@ -2,6 +2,7 @@
 
 import functools
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from keryx.voice.dialogue.base import DialogueContext
@@ -134,6 +135,12 @@ def work_in(heard: Heard, context: DialogueContext) -> Work:
     _mentions(cut, work, context)
     work.description = _tidy(cut.text()) or _tidy(heard.text)
     return work
+
+
+def without_project(norm: str, projects: Sequence[str]) -> str:
+    """A question without the project it is limited to at its end ("what's running in billing")."""
+    match = _TRAILING_PLACE.search(norm) or _TRAILING_BARE.search(norm)
+    return norm[: match.start()] if match and fitting_projects(match["name"], projects) else norm
 
 
 def _cut_politeness(cut: _Cutter) -> None:

@@ -20,7 +20,7 @@ _LEAD = re.compile(
 _TAIL = re.compile(
     r" (?:please|thanks(?: a lot)?|thank you(?: very much| so much)?|for me|now|right now|at the moment|right away|straight away|if you can|"
     r"if you could|if you would|if thats (?:okay|ok|possible)|would you|will you|could you|okay|ok|cheers|mate|alright|today|then|"
-    rf"{NAME}|real quick|quickly)$"
+    rf"real quick|quickly|(?<! in )(?<! on )(?<! for )(?<! the )(?<! to ){NAME})$"
 )
 
 
@@ -100,7 +100,7 @@ HELP = _only(
 )
 LIST_PROJECTS = _only(
     r"(?:(?:list|show|name|read|tell)(?: me)?(?: out)? )(?:all )?(?:of )?(?:my |the |your |our )?projects(?: (?:you (?:know|have)|there are|available))?|"
-    r"(?:what|which)(?: are)?(?: all)?(?: the| my| your| our)? (?:projects|repos|repositories)(?: (?:do|can|are|have)(?: (?:you|we|i|there))?(?: (?:know|have|see|got|use|work on|work with|available|set up|configured|there|access))*(?: about| of| to)?)?|"
+    r"(?:(?:tell me|do you know|show me|say|and) )?(?:what|which|whatre)(?: are)?(?: all)?(?: the| my| your| our)? (?:projects|repos|repositories)(?: (?:(?:do|can|are|have|could|is)(?: (?:you|we|i|there))?|(?:you|we|i)(?: can| do| could| have)?)(?: (?:know|have|see|got|use|work on|work with|work in|available|set up|configured|there|access|choose from|handle|ask for))*(?: about| of| to)?)?|"
     r"(?:my |the )?projects|how many projects (?:are there|do you (?:know|have)|do (?:i|we) have)|(?:whats|what is) the list of projects",
     _AROUND,
 )
@@ -122,7 +122,7 @@ SCRAPS = frozenset(
 _YES = (
     r"yes|yeah|yea|yep|yup|ya|yah|aye|sure(?: thing)?|certainly|definitely|absolutely|affirmative|of course|correct|exactly|indeed|right|thats right|that is right|"
     r"go ahead|go for it|do it|do that|do so|please do|make it so|okay|ok|o k|okey dokey|fine|alright|all right|sounds good|sounds great|good|perfect|great|confirm(?:ed)?|"
-    r"i(?:m| am) (?:sure|certain|positive)|im sure|id like that|i would|i do|im in|uh ?huh|mm ?hm+|mhm|proceed|why yes|it is|thats (?:it|fine|the one|correct|okay|ok|good)|that is (?:it|fine|the one|correct)|that one|"
+    r"i(?:m| am) (?:sure|certain|positive)|im sure|id like that|i would|i do|im in|i (?:guess|think|suppose|believe|reckon) so|i said yes|uh ?huh|mm ?hm+|mhm|proceed|why yes|it is|thats (?:it|fine|the one|correct|okay|ok|good)|that is (?:it|fine|the one|correct)|that one|"
     r"you (?:can|may|should)|if you (?:like|want|can|would|must)|approved?|permission granted|allow(?: it)?|let it|accept(?:ed)?"
 )
 YES = _only(
@@ -148,14 +148,14 @@ NO = _only(
     _AROUND + r"|a (?:second|moment|minute)|i|it|that|yes|yeah|thats|mean|but",
 )
 DONT_CANCEL = re.compile(
-    r"(?:(?:no|wait|please|hey|stop|oh) )*(?:dont|do not|never|you shouldnt|you should not|i dont want (?:you )?to|i didnt (?:say|mean|want)(?: you)?(?: to)?|not) (?:you )?(?:please )?"
+    r"(?:(?:no|wait|please|hey|stop|oh) )*(?:dont|do not|never|you shouldnt|you should not|i dont want (?:you )?to|i didnt (?:say|mean|want)(?: you)?(?: to)?|(?:i )?(?:didnt|did not|never) (?:say|said|mean|meant|want|wanted|ask|asked)(?: (?:for )?you)?(?: to)?|not) (?:you )?(?:please )?"
     r"(?:cancel|stop|abort|kill|halt|terminate|drop|scrap|end|quit|call (?:me )?back|call me|ring me)(?: (?:it|that|this|them|anything|me|back|(?:the )?(?:\w+ ){0,3}(?:one|task|job)|task \w+(?: \w+)?|number \w+))*(?: yet| now| please| back)?"
 )
 
 _PIN_LEAD = re.compile(
     r"(?:(?:okay|ok|so|um+|uh+|well|sure|yes|yeah|right|hi|hello|hey|here|heres|and|sorry|no) )*"
     r"(?:(?:my|the|its|heres|here is|here comes|use|with|is|this is) )*(?:pin|pen|p i n|pin code|pin number|pincode|passcode|pass code|code|secret code|secret number|personal identification number)"
-    r"(?: (?:code|number|is|its|would be|for you|s))*"
+    r"(?: (?:code|number|is|its|would be|for you|s)\b)*"
 )
 _PIN_ANSWER_LEAD = re.compile(r"(?:(?:okay|ok|so|um+|uh+|well|sure|yes|yeah|right|here|its|it is|that is|thats|my|is|sorry|no|try|and|i think|the|i said|this is|heres) )*")
 _PIN_TAIL = re.compile(r"(?: (?:please|thanks|thank you|okay|ok|now))+$")

@@ -39,7 +39,7 @@ def _prefer(phrase: str, context: DialogueContext, first: list[TaskBrief], *, le
 # --- cancel -----------------------------------------------------------------------------------------------------------
 
 _CANCEL = re.compile(
-    r"(?:(?:no|wait|actually|yes|yeah|please|and|forget it) )*"
+    r"(?:(?:no|wait|actually|yes|yeah|please|and|forget it|then|also|you (?:can|may|should|could|must)|we (?:can|should)|i would|id) )*"
     r"(?:(?:i dont (?:need|want) .{1,60}? (?:any ?more|any longer) (?:so )?(?:please )?))?"
     r"(?P<verb>cancel|abort|kill|stop|halt|terminate|scrap|drop|end|quit|call off|forget about|forget|get rid of|give up on|give up) "
     r"(?P<target>.{1,90}?)(?: (?:immediately|please|any ?more|at once|for now|instead|too|as well|entirely|completely|off))?"
@@ -126,7 +126,7 @@ _AGENTS = agent_pattern(())
 _AGAIN = r"(?: again| once more| one more time| out loud| to me)*"
 _RESULT_WORD = r"(?:result|results|outcome|answer|summary|report|conclusion|findings|output|verdict|response|reply)"
 _RESULTS_OF = [
-    re.compile(rf"(?:what|whatd) (?:did|does|has|have|was) {_REF} (?:say|said|find|found|find out|found out|report|come up with|answer|conclude|concluded|tell (?:me|us)|think|reply|produce|write|done|do|got|get|change|changed|discover|discovered){_AGAIN}(?: about (?:it|that))?{_AGAIN}"),
+    re.compile(rf"(?:what|whatd) (?:did|does|has|have|was) {_REF} (?:say|said|find|found|find out|found out|report|come up with|answer|conclude|concluded|tell (?:me|us)|think|reply|produce|write|done|do|got|get|change|changed|discover|discovered|turn up|show|suggest|recommend|achieve|manage|fix|fixed|see|decide){_AGAIN}(?: about (?:it|that))?{_AGAIN}"),
     re.compile(rf"(?:whats|what is|what was|what were|whatre|read|read me|read out|read to me|tell me|give me|say|repeat|let me hear|i want to hear|id like to hear|hear|get|show me|go over)(?: me)?(?: again)? (?:the |its |my )?(?:full |final |last )?{_RESULT_WORD}{_AGAIN} (?:of|from|for|to|on|in) {_REF}{_AGAIN}"),
     re.compile(rf"(?:whats|what is|what was|read|read me|tell me|give me|let me hear) (?:the )?{_REF} {_RESULT_WORD}{_AGAIN}"),
     re.compile(rf"what (?:came|became|has come|has become) (?:out )?of {_REF}{_AGAIN}"),
@@ -183,7 +183,7 @@ def _newest_result(norm: str, context: DialogueContext) -> Meant | None:
 
 _STATUS_WORDS = {
     "running": r"running|in progress|active|being worked on|working|busy|ongoing|on the go|under way|underway",
-    "queued": r"queued|queued up|waiting|pending|in the queue|in line|not started|left to do|coming up|scheduled|lined up",
+    "queued": r"queued|queued up|waiting in the queue|waiting in line|waiting|pending|in the queue|in line|not started|left to do|coming up|scheduled|lined up",
     "done": r"done|finished|complete|completed|ready|succeeded",
     "failed": r"failed|failing|broken|broke|wrong|red|crashed",
     "cancelled": r"cancelled|canceled|aborted|stopped",
@@ -192,8 +192,8 @@ _ANY_STATUS = "|".join(_STATUS_WORDS.values())
 _TASKS = r"(?:tasks|jobs|work|things|ones|task|job)"
 _WHEN = r"(?: (?:right now|now|at the moment|currently|today|so far|still|at present|just now|already|here|for me|these days|yet|again))*"
 _LIST_BY_STATUS = [
-    re.compile(rf"(?:what|whats|what is|what are|what has|what have|which|which ones|who|whos)(?: is| are| has| have)?(?: (?:still|currently|all|been|just|everything|{_TASKS}|of them|of my tasks|my tasks|the tasks|is|are|has|have))*{_WHEN} (?P<status>{_ANY_STATUS}){_WHEN}"),
-    re.compile(rf"(?:is|are|was|has|have|did|does)(?: there)? (?:anything|something|any|any {_TASKS}|any of them|any of my tasks|anybody|anyone)(?: (?:else|still|currently|been|{_TASKS}))*{_WHEN} (?P<status>{_ANY_STATUS}|fail|finish){_WHEN}"),
+    re.compile(rf"(?:what|whats|what is|what are|what has|what have|which|which ones|who|whos)(?: is| are| has| have)?(?: (?:still|currently|all|been|just|everything|{_TASKS}|of them|of my tasks|my tasks|the tasks|is|are|has|have))*{_WHEN} (?P<status>{_ANY_STATUS}|open|left){_WHEN}"),
+    re.compile(rf"(?:(?:is|are|was|has|have|did|does)(?: there)? )?(?:anything|something|any|any {_TASKS}|any of them|any of my tasks|anybody|anyone)(?: (?:else|still|currently|been|{_TASKS}))*{_WHEN} (?P<status>{_ANY_STATUS}|fail|finish){_WHEN}"),
     re.compile(rf"how many(?: {_TASKS})?(?: of them)?(?: (?:are|have|is|were|has|do i have|do you have|do we have|are there|still|currently|been))*(?: (?P<status>{_ANY_STATUS}))?{_WHEN}"),
     re.compile(rf"(?:list|show|read|tell|give|name|what are|which are|lets hear|whatre)(?: me| us)?(?: out| about)?(?: all)?(?: of)?(?: the| my| our| your| all)* (?P<status>{_ANY_STATUS}|open|current|recent|latest)? ?{_TASKS}{_WHEN}(?: (?:that are|which are|that|still) (?P<status2>{_ANY_STATUS}))?{_WHEN}"),
     re.compile(rf"(?:whats|what is|anything|is anything) (?:in|on) (?:the|my|your) (?P<status>queue|list|plate){_WHEN}"),
@@ -210,6 +210,8 @@ _LIST_ALL = re.compile(
     rf"|(?:give me|get me|can i have|can i get|i want|i need|id like|tell me|read me|let me have|show me)(?: an| a| the| my)? (?:update|overview|rundown|summary of (?:everything|all tasks|my tasks|the tasks)|status|status report|status update|quick update|list|run down|latest)(?: (?:on|of) (?:everything|all (?:the |my )?tasks|my tasks|the tasks|things))?{_WHEN}"
     rf"|(?:any|is there any|do you have any|got any|have you got any) (?:news|updates?|progress|word)(?: for me)?{_WHEN}|anything new(?: for me)?|whats new|where are we{_WHEN}|where do we stand{_WHEN}|where do things stand{_WHEN}|how do things stand{_WHEN}"
     rf"|what (?:have|do) (?:you|we) (?:got|have)(?: for me| on| going| going on)?{_WHEN}|what (?:tasks|jobs) (?:are there|do i have|do you have|do we have|have i got|have we got){_WHEN}|(?:my |the |all |all my |all the )?tasks|(?:list|show|show me|list me) (?:everything|all|them all)"
+    rf"|what (?:have|has|did) (?:you|we|they|everybody) (?:done|finished|managed|do|achieved|got done|accomplished)(?: so far| today| yet| up to now)*|(?:is|are) (?:everything|all|they all|all of (?:it|them)|it all|(?:all )?(?:the|my) (?:tasks|jobs)|all tasks) (?:done|finished|ready|complete|completed|okay|ok|all right|fine|running|good){_WHEN}"
+    rf"|what (?:did i|have i|was i|were we|did we) (?:ask|asked|give|given|order|ordered|asking|want|start|started)(?: you)?(?: for| to do)?(?: so far| today)?|what else(?: is there)?(?: is (?:running|going on))?"
     rf"|(?:status of|how about|what about) (?:everything|all (?:my |the )?tasks|my tasks|the tasks|the others|the rest)|hows everybody doing|how many tasks"
 )
 
@@ -257,7 +259,7 @@ _MAYBE_STATUS = [
     re.compile(rf"(?:whats|what is) {_REF} (?:doing|up to|working on|about|at|stuck on|waiting for){_WHEN}"),
     re.compile(rf"(?:whats|what is) (?:happening|going on|up|the matter|the holdup) (?:with|in|on) {_REF}{_WHEN}"),
     re.compile(rf"(?:whats|what is) {_REF} status{_WHEN}|{{0}}".replace("|{0}", "")),
-    re.compile(rf"how long (?:has|is|does|did|will|until|till|before|have|for)(?: it)?(?: be)?(?: until| till| before)? ?{_REF} (?:been running|been going|running|take|taking|need|be done|is done|is finished|been at it|be|still need|been working|finishes|left|going to take){_WHEN}"),
+    re.compile(rf"how long (?:has|is|does|did|will|until|till|before|have|for)(?: it (?:be|take)(?: until| till| before| for))? {_REF} (?:been running|been going|running|take|taking|need|be done|is done|is finished|been at it|be|still need|been working|finishes|left|going to take){_WHEN}"),
     re.compile(rf"are (?:you|we|they) (?:still )?(?:working on|doing|busy with|done with|finished with|through with|making progress on|making progress with) {_REF}{_WHEN}"),
     re.compile(rf"(?:when (?:will|is|does|do)|how soon will) {_REF} (?:be |going to be )?(?:done|finished|finish|ready|end|complete|over){_WHEN}"),
     re.compile(rf"(?:what about|how about|and what about|tell me about|tell me more about|check on|check in on|check|check up on|how is|hows|where is|wheres|what is|whats|what was|status|and) {_REF}{_WHEN}"),
@@ -309,11 +311,12 @@ class Steer:
 
 
 _ASIDE = r"(?:(?:no|wait|stop|oh|and|also|please|okay|hey|but|hold on|hang on|yes|yeah|sorry|actually|then|now) )*"
-_TELL = re.compile(rf"{_ASIDE}(?:tell|ask|remind|instruct|inform|warn|message|nudge|advise|let) (?P<ref>\S+(?: \S+){{0,6}}?)(?: know)?(?P<link> (?:to|that|not to|about|its|it|if|whether|he|she|they|the|there|we|i|im|dont|never)\b)")
+_TELL = re.compile(rf"{_ASIDE}(?:let (?P<ref1>\S+(?: \S+){{0,6}}?) know|(?:tell|ask|remind|instruct|inform|warn|message|nudge|advise) (?P<ref>\S+(?: \S+){{0,6}}?))(?P<link> (?:to|that|not to|about|its|it|if|whether|why|what|how|where|when|which|who|he|she|they|the|there|we|i|im|dont|never|you|your|my|our|a|this|please)\b)")
+_TELL_IT = re.compile(rf"{_ASIDE}(?:tell|ask|remind|instruct|inform|warn|let) (?P<ref>it|him|her|them)(?: know)?(?P<link> \w+)")
 _AGENT_TOLD = re.compile(rf"(?:the )?(?:agent|{_AGENTS})(?: agent)?")
 _NUMBERED_ANYWHERE = re.compile(rf"\b{NUMBERED}")
 _NUMBERED_FIRST = re.compile(rf"{_ASIDE}(?:(?:for|on|in|to|with|about|regarding|as for) )?{NUMBERED}(?: (?:should|also)?)? ?")
-_ONLY_LIKE = re.compile(rf"\b(?:like|same as|as in|similar to|than|from|after|before|based on|what|of) (?:in |you did in |we did in )?{NUMBERED}")
+_ONLY_LIKE = re.compile(rf"\b(?:like|same as|as in|similar to|than|from|after|before|based on|what) (?:in |you did in |we did in )?{NUMBERED}")
 _ADD_THAT = re.compile(
     rf"{_ASIDE}(?:add|note|mention|include|append|put in|remember|keep in mind|bear in mind|consider|say)(?: (?:a|the|one more|another) (?:note|comment|remark|requirement|point|instruction|thing|detail|hint))?"
     r"(?: to (?:it|that|this|them|the task|that task))?(?: saying| so)? that "
@@ -361,10 +364,10 @@ def steer_in(core: Heard, context: DialogueContext, *, in_place: bool) -> Steer 
 
 
 def _told(core: Heard, context: DialogueContext, in_place: bool) -> Steer | None:
-    match = _TELL.match(core.norm)
+    match = _TELL_IT.match(core.norm) or _TELL.match(core.norm)
     if match is None:
         return None
-    ref, link = match["ref"], match["link"].strip()
+    ref, link = match["ref"] or match["ref1"], match["link"].strip()
     by_agent = bool(_AGENT_TOLD.fullmatch(ref))
     if by_agent and in_place and not context.tasks:
         return None
@@ -377,7 +380,7 @@ def _told(core: Heard, context: DialogueContext, in_place: bool) -> Steer | None
     if by_agent:
         # "Tell Claude to add tests": to the agent that works on something already, else it is new work for it.
         spoken_of = next((task for task in context.tasks if task.id == context.focus), None)
-        if spoken_of is None or not core.norm.split()[0] == "tell" or _names_other_project(core, spoken_of, context):
+        if spoken_of is None or not re.match(rf"{_ASIDE}(?:tell|let|remind)\b", core.norm) or _names_other_project(core, spoken_of, context):
             return None
         return Steer(Meant(context.focus, by="it"), text)
     if ref == "it" or ref in ("him", "her", "them", "that one", "this one"):

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol, assert_never
 
+from keryx.agents.asked import what_was_asked
 from keryx.agents.summary import (
     MAX_SUMMARY_CHARS,
     extract_restart_request,
@@ -197,14 +198,15 @@ class FakeTurn:
     usage: TokenUsage | None = None
     cost_usd: float | None = None
     when: str = ""
-    """The turn is kept for a prompt that holds these words."""
+    """The turn is kept for a request that holds these words."""
 
 
 class FakeAgentRunner:
     """A scripted agent. Each prompt takes the first unused turn that fits it; without one it is answered at once.
 
-    What it was told stands in `prompts` and `steered` (only what landed), in order, over all its conversations;
-    `sessions` holds the conversations. Conversations that were opened are found again by `resume`.
+    What it was told stands in `prompts` (whole), `asked` (without the words that are put around a request) and
+    `steered` (only what landed), in order, over all its conversations, which stand in `sessions`. A conversation that
+    was opened is found again by `resume`.
     """
 
     def __init__(
@@ -219,6 +221,7 @@ class FakeAgentRunner:
         self.clock = clock or SystemClock()
         self.open_error = open_error
         self.prompts: list[str] = []
+        self.asked: list[str] = []
         self.steered: list[str] = []
         self.sessions: list[FakeAgentSession] = []
         self._opens_in_s = opens_in_s
@@ -257,11 +260,12 @@ class FakeAgentRunner:
 
     async def take(self, prompt: str) -> FakeTurn:
         """The turn that answers `prompt`; for the conversations."""
-        turn = next((turn for turn in self._turns if turn.when in prompt), None)
+        turn = next((turn for turn in self._turns if turn.when in what_was_asked(prompt)), None)
         if turn is not None:
             self._turns.remove(turn)
         async with self._begun:
             self.prompts.append(prompt)
+            self.asked.append(what_was_asked(prompt))
             self._begun.notify_all()
         return turn or FakeTurn()
 
@@ -352,7 +356,7 @@ class FakeAgentSession:
             raise turn.raises
         text = turn.reply
         if text is None:
-            text = turn.error or "SPOKEN_SUMMARY: Done: " + " And: ".join([prompt, *self._steered])
+            text = turn.error or "SPOKEN_SUMMARY: Done: " + " And: ".join([what_was_asked(prompt), *self._steered])
         summary = extract_spoken_summary(text)
         if self._forgotten:
             summary, self._forgotten = shorten(f"{FRESH_START} {summary}"), False

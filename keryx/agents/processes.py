@@ -18,7 +18,7 @@ _PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "SYSTEMROOT")
 
 @dataclass(frozen=True)
 class Ended:
-    """How a program ended. `code` is None when it was stopped at its time limit; `output` is the end of what it wrote."""
+    """How a program ended: its exit code, None when it was stopped at its time limit, and the end of what it wrote."""
 
     code: int | None
     output: str

@@ -21,11 +21,6 @@ const WORDS = {
   reconnecting: "Reconnecting",
 };
 
-const key = takeKey();
-if (key) openHouse(key);
-else showLocked();
-if ("serviceWorker" in navigator) navigator.serviceWorker.register("/service-worker.js").catch(() => {});
-
 function showLocked(why) {
   if (why) say(byId("locked-why"), why);
   byId("house").hidden = true;
@@ -379,3 +374,8 @@ function makeKeys(call) {
   // Clicked with a pointer, a button gives the focus back, so that space is for talking.
   document.addEventListener("click", (event) => event.detail && event.target.closest(".console button")?.blur());
 }
+
+const key = takeKey();
+if (key) openHouse(key);
+else showLocked();
+if ("serviceWorker" in navigator) navigator.serviceWorker.register("/service-worker.js").catch(() => {});

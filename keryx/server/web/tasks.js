@@ -85,9 +85,11 @@ export class TaskList {
   #showTally() {
     const tasks = [...this.rows.values()].map((row) => row.task);
     const unheard = new Set([...this.untold.values()].map((news) => news.task_id)).size;
-    const heard = unheard ? `, ${unheard} not yet heard` : "";
-    say(this.counted, tally(tasks) + heard);
-    this.counted.classList.toggle("has-news", unheard > 0);
+    const words = tally(tasks);
+    const news = unheard ? `${unheard} to hear` : "";
+    if (this.counted.textContent !== words + (news && `, ${news}`)) {
+      this.counted.replaceChildren(words, ...(news ? [", ", make("strong", {}, news)] : []));
+    }
     this.none.hidden = tasks.length > 0;
     this.list.hidden = tasks.length === 0;
   }
@@ -168,7 +170,7 @@ class Row {
     this.button.setAttribute("aria-expanded", "true");
     this.element.classList.add("opened");
     this.detail.element.hidden = false;
-    this.detail.refresh();
+    this.detail.refresh().then(() => this.element.scrollIntoView({ block: "nearest" }));
   }
 
   close() {

@@ -220,8 +220,8 @@ class TaskTurns:
             sending = self._group.create_task(self._send(self._session, message_id, text))
             self._sends[message_id] = sending
             sending.add_done_callback(lambda _: self._sends.pop(message_id))
-        # Whoever asked may go away (a call ends), what has begun is carried out all the same. And when the run is stopped
-        # meanwhile, that is no cancellation of whoever asked.
+        # Whoever asked may go away (a call ends): what has begun is carried out all the same. And a run that is stopped
+        # meanwhile does not cancel whoever asked.
         await asyncio.wait({sending})
         return Delivery.UNCERTAIN if sending.cancelled() else sending.result()
 

@@ -47,7 +47,7 @@ def test_the_mask_sees_message_values_and_traceback(written: Callable[[], str]) 
     except ValueError:
         logging.getLogger("keryx").exception("failed on s3cret", extra={"key": "s3cret"})
     assert "s3cret" not in written()
-    assert written().count("***") == 3
+    assert written().count("***") >= 3
 
 
 def test_what_is_below_the_level_is_not_written(written: Callable[[], str]) -> None:

@@ -208,7 +208,8 @@ class _Daemon:
             raise failure
 
     async def _keep_house(self, door: Doorstep, stopped: asyncio.Event) -> None:
-        keryx_class, create_app = await asyncio.to_thread(_import_house)
+        with _often_switched():
+            keryx_class, create_app = await asyncio.to_thread(_import_house)
         async with keryx_class.open(self._settings, self._places, demo=self._demo) as keryx:
             house = create_app(keryx)
             house.state.stopping = door.state.stopping
@@ -222,6 +223,17 @@ class _Daemon:
                 progress.cancel()
                 # The streams and calls end before the parts they stand on.
                 await door.state.stopping.wait()
+
+
+@contextlib.contextmanager
+def _often_switched() -> Iterator[None]:
+    """Let the loop have its turn every millisecond: imports are pure work, and `/health` is asked in the middle."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(0.001)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
 
 
 def _import_house() -> "tuple[type[Keryx], Callable[[Keryx], Any]]":

@@ -22,7 +22,7 @@ MAX_WAV_S = 3600
 def read_wav(path: Path, rate: int) -> bytes:
     """The recording at `path` as PCM16, mono, at `rate`; raises `ConfigError` with what is wrong."""
     try:
-        with wave.open(str(path), "rb") as file:
+        with path.open("rb") as raw, wave.open(raw, "rb") as file:
             channels, width, own_rate, frames = file.getparams()[:4]
             if not frames or frames > MAX_WAV_S * own_rate:
                 raise ConfigError(
@@ -43,7 +43,7 @@ def read_wav(path: Path, rate: int) -> bytes:
 def write_wav(path: Path, sound: bytes, rate: int) -> None:
     """Write PCM16 mono `sound`; raises `ConfigError` when the file cannot be written."""
     try:
-        with wave.open(str(path), "wb") as file:
+        with path.open("wb") as raw, wave.open(raw, "wb") as file:
             file.setnchannels(1)
             file.setsampwidth(2)
             file.setframerate(rate)

@@ -21,7 +21,6 @@ from keryx.voice.engines.outbox import Outbox
 from keryx.voice.engines.speaking import Mouth, Pacing
 from keryx.voice.engines.thinking import Patience, Reply
 from keryx.voice.hearing.base import Transcript
-from keryx.voice.hearing.echo import EchoGuard
 from keryx.voice.loading import SpeechParts
 from keryx.voice.transports.base import AudioIn, Capabilities, Inbound, KeyIn, Played, StopSpeaking, TextIn
 from keryx.voice.turns import NO_SPEECH_LIMIT, Situation, Timing, Verdict, judge
@@ -31,6 +30,10 @@ log = logging.getLogger(__name__)
 
 WATCH_S = 0.1
 """How often the wall clock is looked at."""
+
+
+ECHO_TAIL_S = 1.0
+"""After its last word Keryx may still come back over the line."""
 
 
 class SpeechSource(Protocol):
@@ -134,6 +137,8 @@ class CascadeEngine:
         self._in_hand: set[int] = set()
         self._reply: Reply | None = None
         self._opening = True
+        self._fell_quiet_s = clock.monotonic()
+        self._echo_possible = False
         self._situation = Situation()
         self._unheard: str | None = None
         self._wake = asyncio.Event()
@@ -258,7 +263,7 @@ class CascadeEngine:
             self._reply = None
             if isinstance(job, _Open):
                 self._opening = False
-        self._active_s = self._clock.monotonic()
+        self._active_s = self._fell_quiet_s = self._clock.monotonic()
 
     def _says(self, job: _Job) -> AsyncIterator[Say]:
         match job:
@@ -305,7 +310,9 @@ class CascadeEngine:
     def _on_heard(self, heard: Heard) -> None:
         match heard:
             case CallerBegan():
-                self._active_s = self._clock.monotonic()
+                now_s = self._clock.monotonic()
+                self._echo_possible = self._mouth.busy or now_s - self._fell_quiet_s <= ECHO_TAIL_S
+                self._active_s = now_s
                 self._situation = Situation(
                     talked_over=self._mouth.busy or self._reply is not None,
                     question_open=self._question_open,
@@ -318,6 +325,8 @@ class CascadeEngine:
             case CallerSpoke(transcript, ended):
                 self._active_s = self._clock.monotonic()
                 verdict = judge(transcript, ended, self._situation)
+                if verdict is Verdict.TURN and self._echo_possible and self._is_own(transcript.text):
+                    verdict = Verdict.NOTHING
                 log.debug("the caller spoke", extra={"verdict": verdict.name, "speech_ms": ended.speech_ms})
                 if verdict in (Verdict.NOTHING, Verdict.BACKCHANNEL):
                     self._go_on()
@@ -341,6 +350,11 @@ class CascadeEngine:
         elif self._reply is not None:
             self._show("thinking")
         self._wake.set()
+
+    def _is_own(self, text: str) -> bool:
+        from keryx.voice.hearing.echo import is_own_words
+
+        return is_own_words(text, " ".join(self._mouth.recent))
 
     def _take_turn(self, job: _Answer | _Key, *, overtaking: bool) -> None:
         self._active_s = self._clock.monotonic()
@@ -378,6 +392,8 @@ class CascadeEngine:
         parts = self._speech.parts
         if parts is None or self._ears is not None or not self._capabilities.audio:
             return
+        from keryx.voice.hearing.echo import EchoGuard
+
         self._ears = Ears(
             self._capabilities.incoming,
             parts.hearing,

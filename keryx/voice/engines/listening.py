@@ -68,7 +68,7 @@ Heard = CallerBegan | CallerPartial | CallerSpoke | CallerWasNot
 
 
 class Echo(Protocol):
-    """Whether a frame is Keryx's own voice coming back."""
+    """Whether a frame, heard from `at_ms` on, is Keryx's own voice coming back; wants every frame in order."""
 
     def is_echo(self, frame: "np.ndarray", at_ms: float) -> bool: ...
 
@@ -126,10 +126,12 @@ class Ears:
         """Some of the caller's sound, any size."""
         now_s = self._clock.monotonic()
         self._last_sound_s = self._counted_s = now_s
-        for frame in self._framer.push(self._resampler.push(self._decoder.push(payload))):
+        frames = self._framer.push(self._resampler.push(self._decoder.push(payload)))
+        frame_ms = self._timing.frame_ms
+        for index, frame in enumerate(frames):
             probability = self._activity.probability(frame)
-            if probability >= self._timing.threshold and self.echo is not None:
-                probability = 0.0 if self.echo.is_echo(frame, now_s * 1000) else probability
+            if self.echo is not None and self.echo.is_echo(frame, now_s * 1000 - (len(frames) - index) * frame_ms):
+                probability = 0.0
             if self._turns.speaking:
                 self._stretch.append(frame)
             else:

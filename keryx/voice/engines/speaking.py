@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+RECENT_SENTENCES = 4
+
 
 @dataclass(frozen=True)
 class Pacing:
@@ -53,7 +55,13 @@ class Pacing:
 class PlayedSound(Protocol):
     """Who wants to know what the line plays (the echo guard)."""
 
-    def played(self, samples: "np.ndarray", at_ms: float) -> None: ...
+    def played(self, samples: "np.ndarray", at_ms: float) -> None:
+        """Sound at `HEARING_RATE`, to be played from `at_ms` on."""
+        ...
+
+    def stopped(self, at_ms: float) -> None:
+        """What was to be played from `at_ms` on was thrown away."""
+        ...
 
 
 @dataclass
@@ -96,6 +104,8 @@ class Mouth:
         self.echo: PlayedSound | None = None
         self.last_text = ""
         """What was begun last; whether a question is open can be read off it."""
+        self.recent: deque[str] = deque(maxlen=RECENT_SENTENCES)
+        """The newest sentences begun; what comes back over the line in these words is an echo."""
         self._format = format
         self._outbox = outbox
         self._clock = clock
@@ -314,6 +324,7 @@ class Mouth:
             utterance = sentence.utterance
             utterance.shown = f"{utterance.shown} {span.text}".strip()
             self.last_text = utterance.shown
+            self.recent.append(span.text)
             # When all of it has begun, it is shown as it was written, not as it is pronounced.
             text = redact(utterance.say.text) if span.closing else utterance.shown
             self._outbox.put(CaptionOut("keryx", text, final=span.closing, utterance=utterance.number))
@@ -343,7 +354,10 @@ class Mouth:
 
     def _clear(self) -> None:
         self._take_heard()
-        self._ledger.clear(self._clock.monotonic())
+        now_s = self._clock.monotonic()
+        self._ledger.clear(now_s)
+        if self.echo is not None:
+            self.echo.stopped(now_s * 1000)
         self._since_mark = 0
         self._outbox.put(ClearOut())
 

@@ -393,9 +393,10 @@ async def test_the_report_holds_the_request_the_result_and_no_secret_and_is_priv
 
     assert task.report_path is not None
     file = Path(task.report_path)
+    written, mode = await asyncio.to_thread(lambda: (file.read_text(), stat.S_IMODE(file.stat().st_mode)))
     assert report is not None
-    assert file.read_text() == report
-    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert written == report
+    assert mode == 0o600
     assert all(part in report for part in ("# Task 1", "billing", "Look for", "Reading", "SPOKEN_SUMMARY", "unknown"))
     for said in (report, news.text, news.description, task.summary or ""):
         assert "sk-ant" not in said
@@ -442,20 +443,12 @@ async def test_listening_and_waiting_end_when_the_manager_stops(house: House) ->
     async with house.opened() as manager:
         task = await manager.dispatch("anything")
         await house.agent.begun()
-        async with asyncio.TaskGroup() as group, manager.events() as events:
-            waiting = group.create_task(manager.wait(task.id), name="waiting")
-            waiting.add_done_callback(lambda _: None)
-            await settle()
-
-            async def refused() -> None:
-                with pytest.raises(Unavailable):
-                    await manager.wait(task.id)
-
-            waiting.cancel()
-            group.create_task(refused())
-            await asyncio.sleep(0)
-            await manager.stop()
-            assert [event async for event in events] is not None
+        async with manager.events() as events:
+            stopping, waiting = asyncio.gather(manager.stop()), asyncio.gather(manager.wait(task.id))
+            with pytest.raises(Unavailable, match="stopped before task 1 ended"):
+                await waiting
+            assert [event async for event in events] == []
+            await stopping
 
 
 async def test_tasks_can_be_listed_by_status_newest_first(house: House) -> None:

@@ -6,6 +6,7 @@ runs one turn at a time; a turn's end is a `RunResult`, never an exception.
 
 import asyncio
 import logging
+import math
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -187,7 +188,7 @@ class FakeTurn:
     """The agent's last text, with or without markers; None: one that repeats the prompt and what was steered in."""
     progress: tuple[str, ...] = ()
     takes_s: float = 0.0
-    """`math.inf`: until interrupted, or until the test calls `FakeAgentRunner.release`."""
+    """`math.inf`: tells all its progress, then goes on until interrupted or until `FakeAgentRunner.release`."""
     error: str | None = None
     """Set: the turn ends with `ok=False`."""
     raises: Exception | None = None
@@ -335,13 +336,16 @@ class FakeAgentSession:
 
     async def _work(self, turn: FakeTurn, on_progress: OnProgress) -> None:
         """Let the turn's time pass, telling of it on the way; ends early when stopped."""
-        lines = ((FRESH_START,) if self._forgotten else ()) + turn.progress
-        for line in lines:
-            await self._pause(turn.takes_s / (len(lines) + 1))
+        if self._forgotten:
+            await tell(on_progress, FRESH_START)
+        # A turn without end tells everything at once.
+        gap_s = turn.takes_s / (len(turn.progress) + 1) if math.isfinite(turn.takes_s) else 0.0
+        for line in turn.progress:
+            await self._pause(gap_s)
             if self._stopped:
                 return
             await tell(on_progress, line)
-        await self._pause(turn.takes_s / (len(lines) + 1))
+        await self._pause(turn.takes_s - gap_s * len(turn.progress))
 
     async def _pause(self, duration_s: float) -> None:
         if duration_s:

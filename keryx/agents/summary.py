@@ -31,10 +31,12 @@ _MARKER = re.compile(
     rf"|(?<![\w\"'`])SPOKEN_SUMMARY{_AFTER}{_COLON}(?![`\"'])",
     re.MULTILINE,
 )
-_RESTART = re.compile(rf"{_BEFORE}RESTART_REQUIRED{_AFTER}{_COLON}([^\n]{{0,{WINDOW_CHARS}}})", re.MULTILINE)
+_CLOSERS = re.compile(r"\A(?!```)[*_`]{1,4}")
+_LEFT_OVER = re.compile(r"SPOKEN_SUMMARY\s?:")
+_RESTART = re.compile(rf"{_BEFORE}RESTART_REQUIRED{_AFTER}{_COLON}", re.MULTILINE)
 _DENIED = frozenset({"no", "none", "false", "n/a", "not needed", "not required"})
 
-_NEWLINES = re.compile("[\r\x0b\x0c\x85\u2028\u2029]")
+_NEWLINES = re.compile("[\x0b\x0c\x85\u2028\u2029]")
 _UNSPEAKABLE = re.compile("[\x00-\x08\x0e-\x1f\x7f\u200b\u2060\ufeff\ud800-\udfff]")
 _BLANK_LINES = re.compile(r"\n(?:[ \t>]*\n)+")
 
@@ -42,7 +44,11 @@ _FENCE_LINE = re.compile(r"^[ \t>]{0,16}(?:[-*+][ \t]+)?(`{3,}|~{3,})([^`\n]*)$"
 _PLAIN_FENCES = frozenset({"", "text", "txt", "plain", "plaintext", "markdown", "md"})
 _SENTENCE = re.compile(r"[^\W\d_][^{}=;<>`$|\\]* [^{}=;<>`$|\\]*[.!?…]$")
 
-_TOOL_LINE = re.compile(r"<((?:\w+[:_.-])*(?:tool|function|invoke|think|call)\w*)\b[^<>]*>$", re.IGNORECASE)
+_TOOL_LINE = re.compile(
+    r"^[ \t]{0,16}<((?:\w{1,30}[:_.-]){0,3}\w{0,30}(?:tool|function|invoke|think|call)\w{0,30})\b[^<>\n]{0,200}>"
+    r"[ \t]*$",
+    re.IGNORECASE | re.MULTILINE,
+)
 _HEADING = re.compile(r"#{1,6}(?:[ \t]+|$)")
 _LIST_ITEM = re.compile(r"(?:[-*+•–][ \t]+|\d{1,2}[.)][ \t]+)(?:\[[ xX]\][ \t]+)?")
 _JSON = re.compile(
@@ -57,7 +63,7 @@ _CODE = re.compile(
 )
 # Where machine talk begins inside a line: JSON, a tool's markup, the other marker. Nothing after it is said.
 _MACHINE = re.compile(
-    r"[\w.:=]{0,40}\(?\s?[{]\s*[\"'{\[]|\[\s*[{\"]|```|\bRESTART_REQUIRED[*_`]{0,4}:"
+    r"(?:[\w.]{1,40}[=(]\(?)?\{\s*[\"'{\[]|\[\s*[{\"]|```|RESTART_REQUIRED[*_`]{0,4}:"
     r"|<\||\[/?TOOL_|<[a-zA-Z][\w:.-]*(?:[\s=][^<>]*)?>\s*[{\[]|<[a-zA-Z][\w:.-]*[\s=][^<>]*>"
     r"|<[\w:.-]*(?:tool|function|invoke|think|antml|parameter)[\w:.-]*>",
     re.IGNORECASE,
@@ -105,10 +111,12 @@ def extract_restart_request(text: str) -> str | None:
 
     Prose about a restart does not count, and neither does a line that answers "no".
     """
-    requests = _RESTART.findall(_tidied(text))
-    if not requests:
+    text = _tidied(text)
+    request = _last(_RESTART, "restart_required", text)
+    if request is None:
         return None
-    reason = shorten(_plain(_first_prose(requests[-1].strip().lstrip("*_`"))))
+    line = text[request.end() : request.end() + WINDOW_CHARS].partition("\n")[0]
+    reason = shorten(_plain(_first_prose(_CLOSERS.sub("", line).strip())))
     return None if reason.rstrip(".").casefold() in _DENIED else reason
 
 
@@ -124,25 +132,25 @@ def shorten(text: str) -> str:
 def _pass(text: str) -> str:
     """One pass from any text to one line; never empty."""
     text = _tidied(text)
-    if marker := _last_marker(text):
-        after = text[marker.end() :].lstrip()[:WINDOW_CHARS].lstrip("*_`")
+    if marker := _last(_MARKER, "summary", text):
+        after = _CLOSERS.sub("", text[marker.end() :], count=1).lstrip()[:WINDOW_CHARS]
         if summary := _plain(_first_prose(after)):
             return shorten(summary)
         text = text[: marker.start()]
-    for paragraph in _last_paragraphs(_without_fences(text)):
+    for paragraph in _last_paragraphs(_without_tool_blocks(_without_fences(text))):
         if summary := _plain(_first_prose(_MARKER.sub("", paragraph))):
             return shorten(summary)
     return NOTHING_SAID
 
 
-def _last_marker(text: str) -> re.Match[str] | None:
-    """The last marker, found from the end by the word it holds, so that megabytes before it cost next to nothing."""
+def _last(pattern: re.Pattern[str], word: str, text: str) -> re.Match[str] | None:
+    """The last match of a marker, found from the end by the `word` it holds; megabytes before it cost little."""
     letters = text.encode("ascii", "replace").lower()  # as long as `text`, character for character
     end = len(letters)
     for _ in range(MAX_MENTIONS):
-        if (end := letters.rfind(b"summary", 0, end)) < 0:
+        if (end := letters.rfind(word.encode(), 0, end)) < 0:
             return None
-        for marker in _MARKER.finditer(text, max(0, end - MARKER_CHARS), end + MARKER_CHARS):
+        for marker in pattern.finditer(text, max(0, end - MARKER_CHARS), end + MARKER_CHARS):
             if marker.start() <= end < marker.end():
                 return marker
     return None
@@ -150,7 +158,9 @@ def _last_marker(text: str) -> re.Match[str] | None:
 
 def _tidied(text: str) -> str:
     """`text` with one kind of newline, blank lines empty, and without what no voice and no file can hold."""
-    return _BLANK_LINES.sub("\n\n", _UNSPEAKABLE.sub("", _NEWLINES.sub("\n", text.replace("\r\n", "\n"))))
+    return _BLANK_LINES.sub(
+        "\n\n", _UNSPEAKABLE.sub("", _NEWLINES.sub("\n", text.replace("\r\n", "\n").replace("\r", "\n")))
+    )
 
 
 def _without_fences(text: str) -> str:
@@ -168,6 +178,19 @@ def _without_fences(text: str) -> str:
     if not fence:
         kept.append(text[start:])
     return "".join(kept)
+
+
+def _without_tool_blocks(text: str) -> str:
+    """`text` with each block of tool markup, and one that never closes, replaced by a blank line."""
+    kept: list[str] = []
+    start = 0
+    while opened := _TOOL_LINE.search(text, start):
+        kept += (text[start : opened.start()], "\n\n")
+        closed = text.find(f"</{opened[1]}>", opened.end())
+        if closed < 0:
+            return "".join(kept)
+        start = closed + len(f"</{opened[1]}>")
+    return "".join([*kept, text[start:]])
 
 
 def _last_paragraphs(text: str) -> Iterator[str]:
@@ -251,6 +274,7 @@ def _words(line: str) -> str:
     """What of one line can be said: all of it, what stands before machine talk, or nothing."""
     if _JSON.match(line) or _CODE.match(line) or _RESTART.match(line) or (line.startswith("|") and line.endswith("|")):
         return ""
+    line = _ENTITY.sub(lambda entity: html.unescape(entity[0]), line)
     line = _PAIRED_TAG.sub(" ", _BLOCK_TAG.sub(" ", _INLINE_TAG.sub("", line)))
     if machine := _MACHINE.search(line):
         line = line[: machine.start()]
@@ -260,7 +284,7 @@ def _words(line: str) -> str:
 
 def _plain(text: str) -> str:
     """`text` without inline markdown, entities or doubled spaces; "" when no letter or digit is left."""
-    text = _ENTITY.sub(lambda entity: html.unescape(entity[0]), _ESCAPED.sub(r"\1", text))
+    text = _LEFT_OVER.sub(" ", _ESCAPED.sub(r"\1", text))
     text = _FOOTNOTE.sub("", _LINK.sub(r"\1", _LINK.sub(r"\1", text)))
     text = _CLOSING_TAG.sub("", _WORD_TAG.sub(r" \1 ", text)).replace("`", "")
     text = _UNDERLINES.sub("", _LOOSE_STARS.sub("", _STARS.sub(r"\2", text)))

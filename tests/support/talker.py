@@ -80,6 +80,8 @@ class Talker:
         self._fed = asyncio.Event()
         self._news = asyncio.Event()
         self._over = asyncio.Event()
+        self._said = asyncio.Event()
+        self._said.set()
         self._noise = np.random.default_rng(7)
 
     @classmethod
@@ -110,12 +112,11 @@ class Talker:
         begins_s, ends_s = speech_span_s(samples)
         pcm = (np.clip(samples, -1, 1) * 32767).astype("<i2").tobytes()
         pcm += b"\0" * (-len(pcm) % IN_FRAME)
-        while self._microphone:
-            await asyncio.sleep(FRAME_S / 4)
+        await self._said.wait()
         started_s = time.monotonic()
         self._microphone.extend(pcm[at : at + IN_FRAME] for at in range(0, len(pcm), IN_FRAME))
-        while self._microphone and not self._over.is_set():
-            await asyncio.sleep(FRAME_S / 4)
+        self._said.clear()
+        await self._said.wait()
         return Spoken(started_s + begins_s, started_s + ends_s)
 
     async def type(self, text: str) -> None:
@@ -149,7 +150,7 @@ class Talker:
         return next((a for a in self.arrivals if a.type == type and a.at_s >= since_s), None)
 
     async def wait_for(self, condition: Callable[[], Any], *, timeout_s: float = 10.0) -> Any:
-        """Wait until `condition()` is true, looking again at every arrival; raises `TimeoutError` naming the captions."""
+        """Wait until `condition()` is true, looking at every arrival; a `TimeoutError` names the captions."""
         try:
             async with asyncio.timeout(timeout_s):
                 while not (found := condition()):
@@ -238,10 +239,13 @@ class Talker:
         try:
             while True:
                 await self._socket.send(self._microphone.popleft() if self._microphone else self._room())
+                if not self._microphone:
+                    self._said.set()
                 next_s = max(next_s + FRAME_S, time.monotonic() - 5 * FRAME_S)
                 await asyncio.sleep(next_s - time.monotonic())
         except ConnectionClosed:
             self._over.set()
+            self._said.set()
 
     def _room(self) -> bytes:
         """20 ms of a quiet room."""

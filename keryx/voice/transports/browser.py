@@ -37,6 +37,8 @@ SEND_GRACE_S = 5.0
 """A client that takes nothing for so long is gone; until then what waits for it is bounded by the voice's pacing."""
 CLOSE_GRACE_S = 0.8
 MAX_TEXT_CHARS = 20_000
+OWNER = "owner"
+"""Who holds the page's key."""
 CLOSE_NORMAL = 1000
 CLOSE_WRONG_KEY = 4401
 CLOSE_NO_START = 4408
@@ -99,17 +101,26 @@ _RECEIVED: TypeAdapter[_Received] = TypeAdapter(Annotated[_Received, Field(discr
 class BrowserTransport:
     """A `MediaTransport` over `/talk`; made by `accept`."""
 
-    def __init__(self, socket: Socket, caller: Caller, *, audio: bool = True) -> None:
+    def __init__(
+        self, socket: Socket, caller: Caller, *, audio: bool = True, send_grace_s: float = SEND_GRACE_S
+    ) -> None:
         self.caller = caller
         self.capabilities = Capabilities(INCOMING, OUTGOING, shows_text=True, keypad=True, audio=audio)
         self._socket = socket
         self._sending = asyncio.Lock()
+        self._send_grace_s = send_grace_s
         self._odd = b""
         self._closed = False
 
     @classmethod
     async def accept(
-        cls, socket: Socket, *, check_key: Callable[[str], bool], voice: Callable[[], str], name: str = "owner"
+        cls,
+        socket: Socket,
+        *,
+        check_key: Callable[[str], bool],
+        voice: Callable[[], str],
+        start_grace_s: float = START_GRACE_S,
+        send_grace_s: float = SEND_GRACE_S,
     ) -> "BrowserTransport":
         """Shake hands: wait for `start`, check its key, answer `ready`.
 
@@ -117,7 +128,7 @@ class BrowserTransport:
         already closed, when the client says nothing in time, something else, or the wrong key.
         """
         try:
-            async with asyncio.timeout(START_GRACE_S):
+            async with asyncio.timeout(start_grace_s):
                 start = await cls._await_start(socket)
         except TimeoutError:
             await _refuse(socket, "No start message came in time.", CLOSE_NO_START)
@@ -127,8 +138,8 @@ class BrowserTransport:
                 socket, "That key is wrong. Open the address that Keryx printed at its start.", CLOSE_WRONG_KEY
             )
             raise LineClosed("wrong key")
-        caller = Caller(start.client, name, proven=True, call_id=uuid.uuid4().hex[:8])
-        transport = cls(socket, caller, audio=start.audio)
+        caller = Caller(start.client, OWNER, proven=True, call_id=uuid.uuid4().hex[:8])
+        transport = cls(socket, caller, audio=start.audio, send_grace_s=send_grace_s)
         await transport._send(
             {
                 "type": "ready",
@@ -234,7 +245,7 @@ class BrowserTransport:
         if self._closed:
             raise LineClosed("hung up")
         try:
-            async with asyncio.timeout(SEND_GRACE_S), self._sending:
+            async with asyncio.timeout(self._send_grace_s), self._sending:
                 await send(content)
         except TimeoutError:
             self._closed = True

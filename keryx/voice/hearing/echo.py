@@ -33,6 +33,11 @@ ECHO_AT_KNOWN_DELAY = 0.35
 SAME_DELAY_MS = 6
 """Around the delay of the last echo less is proof enough, which keeps noisy lines and soft consonants in."""
 
+FAINT_GAIN = 0.25
+MASKED = 4.0
+"""An echo this faint is also known by its level: a frame with less than `MASKED` times the energy of the echo to be
+expected and of the line's noise together holds nobody else, however the noise spoils the correlation."""
+
 QUIET = 1e-4
 """Root mean square below which a frame is too soft to be anybody."""
 
@@ -44,6 +49,10 @@ _PER_MS = RATE // 1000
 _WINDOW = WINDOW_MS * _PER_MS
 _EARLY = EARLY_MS * _PER_MS
 _DELAYS = (EARLY_MS + MAX_DELAY_MS) * _PER_MS
+_FRAME = VAD_FRAME * RATE // HEARING_RATE
+_NOISE_RISE = 1.01
+"""How fast the noise estimate creeps up between pauses, a frame: doubled in two seconds."""
+_GAIN_SHARE = 0.1
 _FFT = 1 << (_DELAYS + 2 * _WINDOW - 1).bit_length()
 _KEEP_MS = MAX_DELAY_MS + 2 * WINDOW_MS
 _HALF_BAND = np.array([-0.0319, 0, 0.2819, 0.5, 0.2819, 0, -0.0319], np.float32)
@@ -57,6 +66,8 @@ class EchoGuard:
         self._played = _Track()
         self._heard = _Track()
         self._delay: int | None = None
+        self._gain = 0.0
+        self._noise = 0.0
 
     def played(self, samples: np.ndarray, at_ms: float) -> None:
         """The line plays `samples` (float32 at `HEARING_RATE`) from `at_ms` on, now or later, on the call's clock."""
@@ -76,22 +87,41 @@ class EchoGuard:
         end = self._heard.end
         self._heard.forget_before(end - _WINDOW)
         self._played.forget_before(end - _KEEP_MS * _PER_MS)
+        window = self._heard.between(end - _WINDOW, end)
+        energy = float(np.mean(np.square(window[-_FRAME:])))
+        self._noise = min(energy, self._noise * _NOISE_RISE) if self._noise else energy
         if not self._played.any_between(end - _WINDOW - _DELAYS, end + _EARLY):
             self._delay = None
             return False
         if float(np.sqrt(np.mean(np.square(frame)))) < QUIET:
             return False
-        window = self._heard.between(end - _WINDOW, end)
         if self._delay is not None:
             near = SAME_DELAY_MS * _PER_MS
-            correlation, _ = self._best(window, end, self._delay - near, self._delay + near)
-            if correlation >= ECHO_AT_KNOWN_DELAY:
+            correlation, delay = self._best(window, end, self._delay - near, self._delay + near)
+            if correlation >= ECHO:
+                self._note(window, end, delay)
+            if correlation >= ECHO_AT_KNOWN_DELAY or energy < MASKED * (self._expected(end) + self._noise):
                 return True
         correlation, delay = self._best(window, end, -_EARLY, MAX_DELAY_MS * _PER_MS)
         if correlation < ECHO:
             return False
-        self._delay = delay
+        self._note(window, end, delay)
         return True
+
+    def _note(self, window: np.ndarray, end: int, delay: int) -> None:
+        """`window` is an echo: follow its delay and how much softer it is than what was played."""
+        reference = self._played.between(end - delay - len(window), end - delay)
+        gain = abs(float(reference @ window)) / max(float(reference @ reference), 1e-9)
+        fresh = self._delay is None or abs(self._delay - delay) > SAME_DELAY_MS * _PER_MS
+        self._gain = gain if fresh else self._gain + _GAIN_SHARE * (gain - self._gain)
+        self._delay = delay
+
+    def _expected(self, end: int) -> float:
+        """Energy that a faint echo may have in the last frame, with the room's tail; 0.0 for one that is not faint."""
+        if self._delay is None or self._gain > FAINT_GAIN:
+            return 0.0
+        reference = self._played.between(end - self._delay - _WINDOW, end - self._delay)
+        return self._gain**2 * float(np.square(reference).reshape(-1, _FRAME).mean(axis=1).max())
 
     def _best(self, window: np.ndarray, end: int, shortest: int, longest: int) -> tuple[float, int]:
         """The strongest correlation of `window`, ending at `end`, with what was played that long ago, and its delay."""

@@ -31,7 +31,7 @@ TALK: Words = (
     ("keryx", "Keryx. The website build failed: the lock file is out of date. Fix that too?"),
     (
         "caller",
-        "Yes. And in the billing project, fix the failing invoice test, leap years too, and call me back when it’s done.",
+        "Yes. And in billing, fix the failing invoice test, leap years too, and call me back when it’s done.",
     ),
     ("keryx", "On it. Claude has the invoice test in billing, task six."),
     ("caller", "How’s the schema going?"),
@@ -139,8 +139,7 @@ async def open_page(browser: Browser, address: str, size: dict, scheme: str) -> 
 
 
 async def take(folder: Path) -> None:
-    """Write every picture to `folder`."""
-    folder.mkdir(parents=True, exist_ok=True)
+    """Write every picture to `folder`, which is there."""
     with tempfile.TemporaryDirectory() as home:
         clock = VirtualClock(datetime.now(UTC) - timedelta(seconds=1500))
         async with (
@@ -156,8 +155,10 @@ async def take(folder: Path) -> None:
                 house.answer = talking(TALK, "speaking")
                 page = await open_page(browser, address, DESK, scheme)
                 await page.get_by_role("button", name="Call", exact=True).click()
-                await page.locator("[data-task='1'] .row").click()
-                await page.get_by_text("What changed").wait_for()
+                await page.locator("[data-task='4'] .row").click()
+                await page.get_by_text("Add something while it works").wait_for()
+                await page.mouse.move(300, 100)
+                await page.locator("#tasks-body").evaluate("body => body.scrollTo(0, 0)")
                 await page.wait_for_timeout(SHOWN_S * 1000)
                 await page.screenshot(path=folder / f"page-desk{suffix}.png")
                 await page.context.close()
@@ -172,8 +173,14 @@ async def take(folder: Path) -> None:
                 await page.get_by_role("button", name="Show the tasks").click()
                 await page.wait_for_timeout(SHOWN_S * 1000)
                 await page.screenshot(path=folder / f"page-phone-tasks{suffix}.png")
+                await page.locator("[data-task='1'] .row").click()
+                await page.get_by_text("What changed").wait_for()
+                await page.wait_for_timeout(SHOWN_S * 1000)
+                await page.screenshot(path=folder / f"page-phone-report{suffix}.png")
                 await page.context.close()
 
 
 if __name__ == "__main__":
-    asyncio.run(take(Path(sys.argv[1]) if len(sys.argv) > 1 else PICTURES))
+    chosen = Path(sys.argv[1]) if len(sys.argv) > 1 else PICTURES
+    chosen.mkdir(parents=True, exist_ok=True)
+    asyncio.run(take(chosen))

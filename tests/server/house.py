@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import math
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
@@ -39,7 +39,7 @@ class House:
     """What the server may ask of a running daemon."""
 
     manager: TaskManager
-    agent: FakeAgentRunner
+    agents: list[FakeAgentRunner]
     settings: Settings
     loading: SpeechLoading
     stream_tokens: StreamTokens
@@ -50,6 +50,11 @@ class House:
     live: list[MediaTransport] = field(default_factory=list)
     callers: list[Caller] = field(default_factory=list)
     lines: list[MediaTransport] = field(default_factory=list)
+
+    @property
+    def agent(self) -> FakeAgentRunner:
+        """The default one."""
+        return self.agents[0]
 
     async def take_call(self, transport: MediaTransport, caller: Caller) -> None:
         self.callers.append(caller)
@@ -64,16 +69,22 @@ class House:
 
 @contextlib.asynccontextmanager
 async def open_house(
-    folder: Path, *turns: FakeTurn, clock: Clock | None = None, daily_cap: int | None = None, **server: object
+    folder: Path,
+    *turns: FakeTurn,
+    agents: Sequence[str] = ("fake",),
+    clock: Clock | None = None,
+    daily_cap: int | None = None,
+    **server: object,
 ) -> AsyncIterator[House]:
     """A house whose tasks are stored under `folder`; `server` are the settings of that section."""
     clock = clock or SystemClock()
     settings = Settings.model_validate({"server": server})
     database = await Database.open(folder / "keryx.db")
-    agent = FakeAgentRunner(*turns, clock=clock)
+    agent = FakeAgentRunner(*turns, clock=clock, name=agents[0])
+    others = {name: FakeAgentRunner(clock=clock, name=name) for name in agents[1:]}
     manager = TaskManager(
         TaskStore(database, clock),
-        AgentRegistry({"fake": agent}, "fake"),
+        AgentRegistry({agent.name: agent, **others}, agent.name),
         clock=clock,
         limits=Limits(max_concurrent=3, daily_cap=daily_cap, timezone="Europe/Berlin"),
         reports=folder / "reports",
@@ -81,7 +92,7 @@ async def open_house(
     loading = SpeechLoading(folder, load=lambda report: cast(SpeechParts, None))
     await manager.start()
     try:
-        yield House(manager, agent, settings, loading, StreamTokens(clock))
+        yield House(manager, [agent, *others.values()], settings, loading, StreamTokens(clock))
     finally:
         await manager.stop()
         await database.close()

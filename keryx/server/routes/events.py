@@ -9,7 +9,7 @@ from keryx.server.wire import Problem
 router = APIRouter(tags=["events"], dependencies=[Depends(require_key)], responses={401: {"model": Problem}})
 
 
-@router.get("/api/events", response_class=EventStream)
+@router.get("/api/events", status_code=200, response_class=EventStream)
 async def events(request: Request) -> EventStream:
     """Server-sent events: first a `snapshot` (tasks, untold news, voice), then `task`, `progress`, `news`, `told` and
     `voice` as they happen, each with the JSON shown above as its data. A comment line every 15 seconds keeps the

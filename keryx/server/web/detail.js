@@ -81,12 +81,20 @@ export class Detail {
       this.#showLines();
       this.reportPart.hidden = !full.report_html;
       // The daemon rendered and sanitised this; it is the only HTML that ever comes from outside.
-      if (full.report_html && full.report_html !== this.shownReport) this.report.innerHTML = full.report_html;
+      if (full.report_html && full.report_html !== this.shownReport) {
+        this.report.innerHTML = full.report_html;
+        leaveOutWhatStandsAbove(this.report);
+      }
       this.shownReport = full.report_html;
       this.update(full);
     } catch (error) {
       this.#tell(error);
     }
+  }
+
+  /** The row shows the request in one line; it is repeated here only when that cut it off. */
+  setCutOff(cutOff) {
+    this.description.hidden = !cutOff;
   }
 
   answer() {
@@ -210,6 +218,24 @@ export class Detail {
     if (!(error instanceof Problem)) throw error;
     say(this.note, error.message);
   }
+}
+
+/** The report repeats the request, the progress and the usage, which have places of their own here. */
+function leaveOutWhatStandsAbove(report) {
+  const sections = [[]];
+  for (const element of report.children) {
+    if (element.localName === "h4") sections.push([]);
+    sections.at(-1).push(element);
+  }
+  const title = (section) => section[0]?.textContent ?? "";
+  const result = sections.findIndex((section) => /^Result/.test(title(section)));
+  const repeated = sections.filter(
+    (section, index) =>
+      index === 0 ||
+      (index < result && ["Request", "Progress"].includes(title(section))) ||
+      (index === sections.length - 1 && title(section) === "Usage"),
+  );
+  if (result > 0) repeated.flat().forEach((element) => element.remove());
 }
 
 function part(title, ...content) {

@@ -170,6 +170,7 @@ class Row {
     this.button.setAttribute("aria-expanded", "true");
     this.element.classList.add("opened");
     this.detail.element.hidden = false;
+    this.detail.setCutOff(this.asked.scrollWidth > this.asked.clientWidth || /\n/.test(this.task.description));
     this.detail.refresh().then(() => this.element.scrollIntoView({ block: "nearest" }));
   }
 

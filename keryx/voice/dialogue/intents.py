@@ -115,7 +115,11 @@ def _steer_or_work(heard: Heard, core: Heard, context: DialogueContext) -> Under
     arguments: dict[str, object] = {"task_id": steer.meant.task_id} if steer.meant.found else {}
     arguments["text"] = as_written(steer.text)
     return Understanding(
-        tool="send_followup", arguments=arguments, confidence=LIKELY, which_tasks=steer.meant.which, unknown_task=steer.unknown
+        tool="send_followup",
+        arguments=arguments,
+        confidence=LIKELY,
+        which_tasks=steer.meant.which,
+        unknown_task=steer.unknown,
     )
 
 
@@ -190,12 +194,17 @@ def _answer(heard: Heard, core: Heard, context: DialogueContext) -> Understandin
         return small
     if command is not None:
         return command
+    if (context.pending or "").startswith("retry ") and _begins_with_yes(heard):
+        # "Yes, but leave the tests alone": asked whether an agent shall try again, the rest is for the agent.
+        return Understanding(tool="send_followup", arguments={"task_id": asked_of, "text": heard.text.strip()}, confidence=LIKELY)
     if len([word for word in heard.words if word not in smalltalk.SCRAPS]) >= 3 and not _begins_with_yes(heard):
         return _steer_or_work(heard, core, context)
     return Understanding(intent="deny", confidence=GUESS)
 
 
-def _refused_or_other(heard: Heard, core: Heard, context: DialogueContext, command: Understanding | None) -> Understanding:
+def _refused_or_other(
+    heard: Heard, core: Heard, context: DialogueContext, command: Understanding | None
+) -> Understanding:
     """A no, unless the sentence is plainly about something else ("add a test for the case where nothing is found")."""
     if small := _conversation(heard.norm):
         return small if small.intent != "stop" else Understanding(intent="deny", confidence=CERTAIN)
@@ -223,7 +232,7 @@ _OBJECT_WORDS = frozenset(
 
 
 def _yes_with_its_object(heard: Heard, context: DialogueContext, asked_of: int | None) -> bool:
-    """"Yes, cancel the parser rewrite": a yes and nothing else but what was asked about."""
+    """ "Yes, cancel the parser rewrite": a yes and nothing else but what was asked about."""
     if not _begins_with_yes(heard):
         return False
     task = next((task for task in context.tasks if task.id == asked_of), None)

@@ -17,7 +17,18 @@ WORD_FIT = 86
 
 AGENT_SOUNDS: dict[str, tuple[str, ...]] = {
     "codex": ("codex", "codecs", "codec", "code x", "code ex", "kodex", "codeks", "codecks", "co decks", "codexs"),
-    "claude": ("claude code", "cloud code", "clawed code", "claude", "clawed", "cloud", "claud", "clawd", "clod", "clode"),
+    "claude": (
+        "claude code",
+        "cloud code",
+        "clawed code",
+        "claude",
+        "clawed",
+        "cloud",
+        "claud",
+        "clawd",
+        "clod",
+        "clode",
+    ),
     "fake": ("the demo agent", "demo agent", "the fake agent", "fake agent"),
     "gemini": ("gemini",),
     "aider": ("aider",),
@@ -113,7 +124,9 @@ def agent_named(phrase: str, agents: Sequence[str]) -> str | None:
 
 # --- tasks ----------------------------------------------------------------------------------------------------------
 
-_ENDINGS = re.compile(r"(?:ibility|ability|ibles?|ables?|ities|ity|ments?|ness|ally|ly|ations?|ating|ated|ates?|ions?|ings?|ers?|ed|es|e|s)$")
+_ENDINGS = re.compile(
+    r"(?:ibility|ability|ibles?|ables?|ities|ity|ments?|ness|ally|ly|ations?|ating|ated|ates?|ions?|ings?|ers?|ed|es|e|s)$"
+)
 _EMPTY_WORDS = frozenset(
     "a an the my our your that this these those one ones task tasks job jobs thing work for of in on at to with from about by and "
     "or is it its project repo repository stuff please which you was were i we asked gave started me currently still "
@@ -173,7 +186,9 @@ def _content(words: Iterable[str]) -> list[str]:
 
 def _share(said: Sequence[str], known: Sequence[str]) -> float:
     joined = "".join(known)
-    hits = sum(1 for word in said if any(_same_word(word, other) for other in known) or (len(word) >= 7 and word in joined))
+    hits = sum(
+        1 for word in said if any(_same_word(word, other) for other in known) or (len(word) >= 7 and word in joined)
+    )
     return hits / len(said) if said else 0.0
 
 
@@ -191,7 +206,11 @@ def task_meant(
         return Meant(number_in(numbered["number"]), by="number")
     if sounded := _NUMBERED_BY_SOUND.fullmatch(phrase):
         return Meant(_NUMBER_SOUNDS[sounded["sound"]], by="number")
-    if phrase != "one" and re.fullmatch(NUMBER, phrase) and (number := number_in(phrase)) in {task.id for task in context.tasks}:
+    if (
+        phrase != "one"
+        and re.fullmatch(NUMBER, phrase)
+        and (number := number_in(phrase)) in {task.id for task in context.tasks}
+    ):
         return Meant(number, by="number")
     if _IT.fullmatch(phrase):
         return it_meant(context, candidates)

@@ -147,9 +147,13 @@ def in_words(number: int) -> str:
     return f"{UNITS[hundreds]} hundred" + (f" and {in_words(rest)}" if rest else "")
 
 
-_PATH_JOIN = re.compile(r"\b(?!(?:to|the|a|and|or|we|will|should|then)\b)(\w{1,40}) (?:forward )?slash (?=\w)", re.IGNORECASE)
+_PATH_JOIN = re.compile(
+    r"\b(?!(?:to|the|a|and|or|we|will|should|then)\b)(\w{1,40}) (?:forward )?slash (?=\w)", re.IGNORECASE
+)
 _UNDERSCORE = re.compile(r"(?<=\w) underscore (?=\w)", re.IGNORECASE)
-_SUFFIXES = "py|js|ts|tsx|jsx|json|toml|md|yml|yaml|go|rs|txt|html|css|sh|sql|csv|xml|env|lock|cfg|ini|java|rb|cpp|com|org"
+_SUFFIXES = (
+    "py|js|ts|tsx|jsx|json|toml|md|yml|yaml|go|rs|txt|html|css|sh|sql|csv|xml|env|lock|cfg|ini|java|rb|cpp|com|org"
+)
 _DOT_SUFFIX = re.compile(rf"(?<=\w) dot (?=(?:{_SUFFIXES})\b)", re.IGNORECASE)
 _LONG_OPTION = re.compile(r"\b(?:dash dash|minus minus) (?=\w)", re.IGNORECASE)
 

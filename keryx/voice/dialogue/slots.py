@@ -32,12 +32,16 @@ _TRAILING_PLACE = re.compile(
 _TRAILING_BARE = re.compile(
     rf" (?:and )?(?:(?:thats|that is|its|this is) )?(?:over in|in|on|for|inside|within) {_ARTICLE}(?P<name>\w+(?: \w+){{0,2}}?)$"
 )
-_INNER_PLACE = re.compile(rf"\b(?:in|on|for|of|from|inside|within) (?:the|our|my) (?P<name>\w+(?: \w+){{0,2}}?) (?:project|repo|repository|codebase)\b")
+_INNER_PLACE = re.compile(
+    r"\b(?:in|on|for|of|from|inside|within) (?:the|our|my) (?P<name>\w+(?: \w+){0,2}?) (?:project|repo|repository|codebase)\b"
+)
 _NEW_TASK = re.compile(
     r"(?:(?:start|create|make|begin|open|kick off|dispatch|queue|add|heres|here is|ive got|i have|its|thats|and|now|another|a|one) )*(?:a )?(?:new|another|separate|different|fresh) (?:task|job|one|thing|request)"
     r"(?: (?:to|that should|that|where you|in which you|which should)\b)? ?"
 )
-_MODE = re.compile(r"(?: |^)(?:(?:in|using|with) (?:the )?(?P<mode>plan|planning|ask|auto|automatic|full) mode)(?= |$) ?")
+_MODE = re.compile(
+    r"(?: |^)(?:(?:in|using|with) (?:the )?(?P<mode>plan|planning|ask|auto|automatic|full) mode)(?= |$) ?"
+)
 _MODES = {"planning": "plan", "automatic": "auto"}
 
 _ME = r"(?:call|ring|phone|text|message|ping|buzz|notify|dial|tell|alert) me|give me a (?:call|ring|shout|buzz|bell|ping)|let me know|send me a (?:message|text)|get back to me"
@@ -174,7 +178,7 @@ def _cut_left(cut: _Cutter, work: Work, context: DialogueContext) -> None:
 
 
 def _agent_vocative(cut: _Cutter, context: DialogueContext) -> str | None:
-    """"Codex, fix the tests": a name and a comma."""
+    """ "Codex, fix the tests": a name and a comma."""
     match = re.match(agent_pattern(context.agents), cut.left)
     if match is None or not cut.pause_after(len(match[0].split())):
         return None
@@ -213,7 +217,11 @@ def _cut_project_left(cut: _Cutter, work: Work, context: DialogueContext) -> boo
                 return True
     words = left.split()
     for size in (3, 2, 1):
-        if len(words) > size and cut.pause_after(size) and (project := exact_project(" ".join(words[:size]), context.projects)):
+        if (
+            len(words) > size
+            and cut.pause_after(size)
+            and (project := exact_project(" ".join(words[:size]), context.projects))
+        ):
             _found(work, project)
             cut.take_left(size)
             return True

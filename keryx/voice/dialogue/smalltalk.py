@@ -60,7 +60,8 @@ _THAT_IS_ALL = (
     r"i (?:have|need|got) nothing (?:else|more)|i (?:have|ve got|got|ve) to (?:go|run)|ive got to (?:go|run)|i gotta (?:go|run)|i must go|thats me(?: done)?"
 )
 _BYE_AROUND = (
-    _AROUND + r"|cheers|great|perfect|good|fine|no|nope|nah|and|i think|i guess|i suppose|for (?:now|today)|lovely|cool|awesome|wonderful|yeah|yes|yep|"
+    _AROUND
+    + r"|cheers|great|perfect|good|fine|no|nope|nah|and|i think|i guess|i suppose|for (?:now|today)|lovely|cool|awesome|wonderful|yeah|yes|yep|"
     r"much appreciated|excellent|brilliant|mate|later|really|lets|go ahead and|very much|got it|sounds good|that sounds good|all|you|that|is"
 )
 GOODBYE = _only(f"{_FAREWELL}|{_THAT_IS_ALL}", _BYE_AROUND)
@@ -104,7 +105,10 @@ LIST_PROJECTS = _only(
     r"(?:my |the )?projects|how many projects (?:are there|do you (?:know|have)|do (?:i|we) have)|(?:whats|what is) the list of projects",
     _AROUND,
 )
-HELLO = _only(r"hello|hi|hey|good (?:morning|afternoon|evening)|anybody there|are you (?:still )?there|can you hear me", _AROUND + r"|there|today")
+HELLO = _only(
+    r"hello|hi|hey|good (?:morning|afternoon|evening)|anybody there|are you (?:still )?there|can you hear me",
+    _AROUND + r"|there|today",
+)
 ACKNOWLEDGED = _only(
     r"okay|ok|thanks(?: a lot)?|thank you(?: very much| so much)?|cheers|great|good|nice|perfect|cool|lovely|fine|excellent|brilliant|wonderful|awesome|"
     r"got it|i see|understood|alright|all right|well done|good job|sounds good|no problem|mm ?hm+|uh ?huh|right",
@@ -133,7 +137,9 @@ _NO_WORDS = frozenset(
     "no nope nah naw not dont never wait stop cant cannot isnt wasnt wont shouldnt wouldnt nevermind negative neither leave keep abort "
     "forget wrong nothing hold hang halt undo refuse deny reject decline against doubt unsure pause later".split()
 )
-_NO_PHRASES = re.compile(r"\b(?:never mind|no thanks|no way|not yet|do not|hold on|hang on|leave it|keep it|rather not|on second thought|change[d]? my mind|i take that back)\b")
+_NO_PHRASES = re.compile(
+    r"\b(?:never mind|no thanks|no way|not yet|do not|hold on|hang on|leave it|keep it|rather not|on second thought|change[d]? my mind|i take that back)\b"
+)
 
 
 def says_no(words: list[str]) -> bool:
@@ -157,7 +163,9 @@ _PIN_LEAD = re.compile(
     r"(?:(?:my|the|its|heres|here is|here comes|use|with|is|this is) )*(?:pin|pen|p i n|pin code|pin number|pincode|passcode|pass code|code|secret code|secret number|personal identification number)"
     r"(?: (?:code|number|is|its|would be|for you|s)\b)*"
 )
-_PIN_ANSWER_LEAD = re.compile(r"(?:(?:okay|ok|so|um+|uh+|well|sure|yes|yeah|right|here|its|it is|that is|thats|my|is|sorry|no|try|and|i think|the|i said|this is|heres) )*")
+_PIN_ANSWER_LEAD = re.compile(
+    r"(?:(?:okay|ok|so|um+|uh+|well|sure|yes|yeah|right|here|its|it is|that is|thats|my|is|sorry|no|try|and|i think|the|i said|this is|heres) )*"
+)
 _PIN_TAIL = re.compile(r"(?: (?:please|thanks|thank you|okay|ok|now))+$")
 LEAST_PIN_DIGITS = 3
 

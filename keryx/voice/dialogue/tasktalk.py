@@ -12,7 +12,9 @@ from keryx.voice.dialogue.normalise import Heard, in_words
 from keryx.voice.dialogue.slots import CALLBACK_TAIL
 
 _REF = r"(?P<ref>\S+(?: \S+){0,8}?)"
-_CORRECTED = re.compile(r" (?:no wait|no sorry|sorry|no|i mean|i meant|or rather|rather|make that|wait|actually)(?: no| i mean| i meant| cancel| stop)* ")
+_CORRECTED = re.compile(
+    r" (?:no wait|no sorry|sorry|no|i mean|i meant|or rather|rather|make that|wait|actually)(?: no| i mean| i meant| cancel| stop)* "
+)
 
 
 def number_words(number: int | None) -> list[str]:
@@ -44,14 +46,18 @@ _CANCEL = re.compile(
     r"(?P<verb>cancel|abort|kill|stop|halt|terminate|scrap|drop|end|quit|call off|forget about|forget|get rid of|give up on|give up) "
     r"(?P<target>.{1,90}?)(?: (?:immediately|please|any ?more|at once|for now|instead|too|as well|entirely|completely|off))?"
 )
-_UNWANTED = re.compile(r"i dont (?:need|want) (?P<ref>.{1,60}?) (?:any ?more|any longer)(?: so)?(?: please)? (?P<verb>cancel|stop|abort|kill|drop|scrap) (?:it|that|that one|this)")
+_UNWANTED = re.compile(
+    r"i dont (?:need|want) (?P<ref>.{1,60}?) (?:any ?more|any longer)(?: so)?(?: please)? (?P<verb>cancel|stop|abort|kill|drop|scrap) (?:it|that|that one|this)"
+)
 _CLEAR_VERBS = ("cancel", "abort", "call off")
 _CALLED_A_TASK = re.compile(r".*\b(?:one|task|job)|(?:the |my )?(?:task|job) .*|(?:work|working) on .*")
 
 
 def cancel_in(norm: str, context: DialogueContext) -> Meant | None:
     """Which task the sentence wants cancelled; None unless the whole of it says so."""
-    if (unwanted := _UNWANTED.fullmatch(norm)) and (meant := _prefer(unwanted["ref"], context, _unfinished(context))).found:
+    if (unwanted := _UNWANTED.fullmatch(norm)) and (
+        meant := _prefer(unwanted["ref"], context, _unfinished(context))
+    ).found:
         return meant
     match = _CANCEL.fullmatch(norm)
     if match is None:
@@ -69,7 +75,9 @@ def cancel_in(norm: str, context: DialogueContext) -> Meant | None:
             named = target not in ("it", "this", "that")
             return meant if verb in (*_CLEAR_VERBS, "kill", "scrap", "terminate") or named else None
         case "any":
-            plain = target.startswith(("one", "all", "everything", "both", "them", "any", "some", "every", "the other", "other"))
+            plain = target.startswith(
+                ("one", "all", "everything", "both", "them", "any", "some", "every", "the other", "other")
+            )
             return meant if verb in (*_CLEAR_VERBS, "kill", "stop") and (plain or "task" in target) else None
         case "words":
             return meant
@@ -86,7 +94,11 @@ def _bare_cancel(norm: str, context: DialogueContext) -> Meant | None:
 
 # --- call me back -----------------------------------------------------------------------------------------------------
 
-_CALL_FOR = re.compile(r".*?(?:when|once|after|as soon as|if|about|for|on) " + _REF + r"(?: (?:is|are|has|have|was|gets?|does|finishes|ends|completes|fails|comes)\b.*)?")
+_CALL_FOR = re.compile(
+    r".*?(?:when|once|after|as soon as|if|about|for|on) "
+    + _REF
+    + r"(?: (?:is|are|has|have|was|gets?|does|finishes|ends|completes|fails|comes)\b.*)?"
+)
 
 
 def callback_in(norm: str, context: DialogueContext) -> Meant | None:
@@ -110,7 +122,13 @@ def callback_in(norm: str, context: DialogueContext) -> Meant | None:
         when,
     )
     ref = clause["ref"].strip() if clause else ""
-    if re.fullmatch(r"(?:its|it|thats|that|theyre|they|youre|you|youve|you have|everything|this|all|he|she|done|finished|later|tomorrow|hes|shes|something|anything)(?: (?:is|are|has|have|all|been|was|changes|happens|s))*", ref) or not ref:
+    if (
+        re.fullmatch(
+            r"(?:its|it|thats|that|theyre|they|youre|you|youve|you have|everything|this|all|he|she|done|finished|later|tomorrow|hes|shes|something|anything)(?: (?:is|are|has|have|all|been|was|changes|happens|s))*",
+            ref,
+        )
+        or not ref
+    ):
         return Meant(context.focus) if context.focus is not None else NOBODY
     meant = _prefer(ref, context, _unfinished(context))
     if meant.found:
@@ -126,16 +144,26 @@ _AGENTS = agent_pattern(())
 _AGAIN = r"(?: again| once more| one more time| out loud| to me)*"
 _RESULT_WORD = r"(?:result|results|outcome|answer|summary|report|conclusion|findings|output|verdict|response|reply)"
 _RESULTS_OF = [
-    re.compile(rf"(?:what|whatd) (?:did|does|has|have|was) {_REF} (?:say|said|find|found|find out|found out|report|come up with|answer|conclude|concluded|tell (?:me|us)|think|reply|produce|write|done|do|got|get|change|changed|discover|discovered|turn up|show|suggest|recommend|achieve|manage|fix|fixed|see|decide){_AGAIN}(?: about (?:it|that))?{_AGAIN}"),
-    re.compile(rf"(?:whats|what is|what was|what were|whatre|read|read me|read out|read to me|tell me|give me|say|repeat|let me hear|i want to hear|id like to hear|hear|get|show me|go over)(?: me)?(?: again)? (?:the |its |my )?(?:full |final |last )?{_RESULT_WORD}{_AGAIN} (?:of|from|for|to|on|in) {_REF}{_AGAIN}"),
-    re.compile(rf"(?:whats|what is|what was|read|read me|tell me|give me|let me hear) (?:the )?{_REF} {_RESULT_WORD}{_AGAIN}"),
+    re.compile(
+        rf"(?:what|whatd) (?:did|does|has|have|was) {_REF} (?:say|said|find|found|find out|found out|report|come up with|answer|conclude|concluded|tell (?:me|us)|think|reply|produce|write|done|do|got|get|change|changed|discover|discovered|turn up|show|suggest|recommend|achieve|manage|fix|fixed|see|decide){_AGAIN}(?: about (?:it|that))?{_AGAIN}"
+    ),
+    re.compile(
+        rf"(?:whats|what is|what was|what were|whatre|read|read me|read out|read to me|tell me|give me|say|repeat|let me hear|i want to hear|id like to hear|hear|get|show me|go over)(?: me)?(?: again)? (?:the |its |my )?(?:full |final |last )?{_RESULT_WORD}{_AGAIN} (?:of|from|for|to|on|in) {_REF}{_AGAIN}"
+    ),
+    re.compile(
+        rf"(?:whats|what is|what was|read|read me|tell me|give me|let me hear) (?:the )?{_REF} {_RESULT_WORD}{_AGAIN}"
+    ),
     re.compile(rf"what (?:came|became|has come|has become) (?:out )?of {_REF}{_AGAIN}"),
     re.compile(rf"what (?:went|is|was) wrong (?:with|in|on) {_REF}"),
     re.compile(rf"(?:read|read me|tell me about|play) {_REF} (?:again|once more|one more time)"),
     re.compile(rf"{_RESULT_WORD} (?:of|from|for) {_REF}"),
 ]
-_WHY_FAILED = re.compile(rf"(?:why|how come) (?:did|has|is|was|does|didnt|hasnt) {_REF} (?:fail|failed|go wrong|gone wrong|crash|crashed|stop|stopped|break|broken|not (?:work|finish))")
-_HOW_ENDED = re.compile(rf"(?:how did {_REF} (?:go|turn out|end|end up|work out|do|come out)|what(?:s| has| is)? ?happened (?:to|with|in|on) (?P<ref2>.{{1,60}}))")
+_WHY_FAILED = re.compile(
+    rf"(?:why|how come) (?:did|has|is|was|does|didnt|hasnt) {_REF} (?:fail|failed|go wrong|gone wrong|crash|crashed|stop|stopped|break|broken|not (?:work|finish))"
+)
+_HOW_ENDED = re.compile(
+    rf"(?:how did {_REF} (?:go|turn out|end|end up|work out|do|come out)|what(?:s| has| is)? ?happened (?:to|with|in|on) (?P<ref2>.{{1,60}}))"
+)
 _RESULT_OF_IT = re.compile(
     rf"(?:whats|what is|what was|what were|read|read me|read out|tell me|give me|say|repeat|let me hear|i want to hear|show me|can i hear|hear|and)(?: me)?(?: again)? (?:the |its |that )?(?:full |final |last )?{_RESULT_WORD}{_AGAIN}"
     rf"|what did (?:it|they|he|she|that|this|the agent|{_AGENTS}) (?:say|find|find out|report|come up with|answer|conclude|tell (?:me|us)|think|reply|do|change|write){_AGAIN}"
@@ -192,11 +220,21 @@ _ANY_STATUS = "|".join(_STATUS_WORDS.values())
 _TASKS = r"(?:tasks|jobs|work|things|ones|task|job)"
 _WHEN = r"(?: (?:right now|now|at the moment|currently|today|so far|still|at present|just now|already|here|for me|these days|yet|again))*"
 _LIST_BY_STATUS = [
-    re.compile(rf"(?:what|whats|what is|what are|what has|what have|which|which ones|who|whos)(?: is| are| has| have)?(?: (?:still|currently|all|been|just|everything|{_TASKS}|of them|of my tasks|my tasks|the tasks|is|are|has|have))*{_WHEN} (?P<status>{_ANY_STATUS}|open|left){_WHEN}"),
-    re.compile(rf"(?:(?:is|are|was|has|have|did|does)(?: there)? )?(?:anything|something|any|any {_TASKS}|any of them|any of my tasks|anybody|anyone)(?: (?:else|still|currently|been|{_TASKS}))*{_WHEN} (?P<status>{_ANY_STATUS}|fail|finish){_WHEN}"),
-    re.compile(rf"how many(?: {_TASKS})?(?: of them)?(?: (?:are|have|is|were|has|do i have|do you have|do we have|are there|still|currently|been))*(?: (?P<status>{_ANY_STATUS}))?{_WHEN}"),
-    re.compile(rf"(?:list|show|read|tell|give|name|what are|which are|lets hear|whatre)(?: me| us)?(?: out| about)?(?: all)?(?: of)?(?: the| my| our| your| all)* (?P<status>{_ANY_STATUS}|open|current|recent|latest)? ?{_TASKS}{_WHEN}(?: (?:that are|which are|that|still) (?P<status2>{_ANY_STATUS}))?{_WHEN}"),
-    re.compile(rf"(?:whats|what is|anything|is anything) (?:in|on) (?:the|my|your) (?P<status>queue|list|plate){_WHEN}"),
+    re.compile(
+        rf"(?:what|whats|what is|what are|what has|what have|which|which ones|who|whos)(?: is| are| has| have)?(?: (?:still|currently|all|been|just|everything|{_TASKS}|of them|of my tasks|my tasks|the tasks|is|are|has|have))*{_WHEN} (?P<status>{_ANY_STATUS}|open|left){_WHEN}"
+    ),
+    re.compile(
+        rf"(?:(?:is|are|was|has|have|did|does)(?: there)? )?(?:anything|something|any|any {_TASKS}|any of them|any of my tasks|anybody|anyone)(?: (?:else|still|currently|been|{_TASKS}))*{_WHEN} (?P<status>{_ANY_STATUS}|fail|finish){_WHEN}"
+    ),
+    re.compile(
+        rf"how many(?: {_TASKS})?(?: of them)?(?: (?:are|have|is|were|has|do i have|do you have|do we have|are there|still|currently|been))*(?: (?P<status>{_ANY_STATUS}))?{_WHEN}"
+    ),
+    re.compile(
+        rf"(?:list|show|read|tell|give|name|what are|which are|lets hear|whatre)(?: me| us)?(?: out| about)?(?: all)?(?: of)?(?: the| my| our| your| all)* (?P<status>{_ANY_STATUS}|open|current|recent|latest)? ?{_TASKS}{_WHEN}(?: (?:that are|which are|that|still) (?P<status2>{_ANY_STATUS}))?{_WHEN}"
+    ),
+    re.compile(
+        rf"(?:whats|what is|anything|is anything) (?:in|on) (?:the|my|your) (?P<status>queue|list|plate){_WHEN}"
+    ),
 ]
 _WORKING_ON = re.compile(
     rf"what(?:s| is| are|re)? (?:you|they|we|everybody|everyone|the agents?|my agents?|{_AGENTS}) (?:all )?(?:working on|doing|up to|busy with|at){_WHEN}"
@@ -246,23 +284,43 @@ class StatusAsked:
 
 _END_STATE = r"(?:done|finished|complete|completed|ready|over|through|still running|running|still going|going|still at it|finished yet|up and running|stuck|queued|waiting|still waiting|still working|working|all done|failing|failed|in progress|cancelled|nearly done|almost done|close|progressing|moving|making progress|any closer)"
 _SURELY_STATUS = [
-    re.compile(rf"(?:hows|how is|how are|how re|how has|how does|how did) {_REF} (?:going|doing|coming|coming along|coming on|getting on|progressing|looking|getting along|faring|been going)(?: along)?{_WHEN}"),
-    re.compile(rf"(?:(?:whats|what is|tell me|give me|get me|check|show me|read me|i want|i need|can i have|can i get|id like)(?: an| a)? )?(?:the )?(?:current |latest )?(?:status|state|progress|update|news|latest|word|status update|progress update|situation)(?: update| report)? (?:of|on|with|for|about|from) {_REF}{_WHEN}"),
-    re.compile(rf"(?:any|is there any|have you any|got any|do you have any) (?:news|update|updates|progress|word)(?: yet)? (?:on|about|of|from|with|for) {_REF}{_WHEN}"),
-    re.compile(rf"how far (?:along |on |ahead )?(?:is|are|with|has|have|did)(?: we| you)?(?: with| on| in)? {_REF}(?: got| gotten| along| come| progressed| gone| on)?{_WHEN}"),
+    re.compile(
+        rf"(?:hows|how is|how are|how re|how has|how does|how did) {_REF} (?:going|doing|coming|coming along|coming on|getting on|progressing|looking|getting along|faring|been going)(?: along)?{_WHEN}"
+    ),
+    re.compile(
+        rf"(?:(?:whats|what is|tell me|give me|get me|check|show me|read me|i want|i need|can i have|can i get|id like)(?: an| a)? )?(?:the )?(?:current |latest )?(?:status|state|progress|update|news|latest|word|status update|progress update|situation)(?: update| report)? (?:of|on|with|for|about|from) {_REF}{_WHEN}"
+    ),
+    re.compile(
+        rf"(?:any|is there any|have you any|got any|do you have any) (?:news|update|updates|progress|word)(?: yet)? (?:on|about|of|from|with|for) {_REF}{_WHEN}"
+    ),
+    re.compile(
+        rf"how far (?:along |on |ahead )?(?:is|are|with|has|have|did)(?: we| you)?(?: with| on| in)? {_REF}(?: got| gotten| along| come| progressed| gone| on)?{_WHEN}"
+    ),
     re.compile(rf"where (?:is|are|s|do|does) (?:we|you|it|things)(?: stand)? (?:with|on|at with|in) {_REF}{_WHEN}"),
-    re.compile(rf"how (?:are|is) (?:we|you|things|it|everything|they) (?:doing|getting on|going|coming along|looking|progressing) (?:on|with|for|in) {_REF}{_WHEN}"),
+    re.compile(
+        rf"how (?:are|is) (?:we|you|things|it|everything|they) (?:doing|getting on|going|coming along|looking|progressing) (?:on|with|for|in) {_REF}{_WHEN}"
+    ),
 ]
 _MAYBE_STATUS = [
     re.compile(rf"(?:is|are|was|isnt) {_REF} {_END_STATE}(?: (?:yet|already|by now|finished))?{_WHEN}"),
-    re.compile(rf"(?:has|have|did|hasnt|didnt) {_REF} (?:finished|finish|completed|complete|failed|fail|started|start|passed|pass|worked|work|work out|succeeded|succeed|ended|end|gone through|go through|crashed|crash|got stuck|get done|gotten anywhere|get anywhere|been done|been finished|made progress|make it){_WHEN}"),
+    re.compile(
+        rf"(?:has|have|did|hasnt|didnt) {_REF} (?:finished|finish|completed|complete|failed|fail|started|start|passed|pass|worked|work|work out|succeeded|succeed|ended|end|gone through|go through|crashed|crash|got stuck|get done|gotten anywhere|get anywhere|been done|been finished|made progress|make it){_WHEN}"
+    ),
     re.compile(rf"(?:whats|what is) {_REF} (?:doing|up to|working on|about|at|stuck on|waiting for){_WHEN}"),
     re.compile(rf"(?:whats|what is) (?:happening|going on|up|the matter|the holdup) (?:with|in|on) {_REF}{_WHEN}"),
     re.compile(rf"(?:whats|what is) {_REF} status{_WHEN}|{{0}}".replace("|{0}", "")),
-    re.compile(rf"how long (?:has|is|does|did|will|until|till|before|have|for)(?: it (?:be|take)(?: until| till| before| for))? {_REF} (?:been running|been going|running|take|taking|need|be done|is done|is finished|been at it|be|still need|been working|finishes|left|going to take){_WHEN}"),
-    re.compile(rf"are (?:you|we|they) (?:still )?(?:working on|doing|busy with|done with|finished with|through with|making progress on|making progress with) {_REF}{_WHEN}"),
-    re.compile(rf"(?:when (?:will|is|does|do)|how soon will) {_REF} (?:be |going to be )?(?:done|finished|finish|ready|end|complete|over){_WHEN}"),
-    re.compile(rf"(?:what about|how about|and what about|tell me about|tell me more about|check on|check in on|check|check up on|how is|hows|where is|wheres|what is|whats|what was|status|and) {_REF}{_WHEN}"),
+    re.compile(
+        rf"how long (?:has|is|does|did|will|until|till|before|have|for)(?: it (?:be|take)(?: until| till| before| for))? {_REF} (?:been running|been going|running|take|taking|need|be done|is done|is finished|been at it|be|still need|been working|finishes|left|going to take){_WHEN}"
+    ),
+    re.compile(
+        rf"are (?:you|we|they) (?:still )?(?:working on|doing|busy with|done with|finished with|through with|making progress on|making progress with) {_REF}{_WHEN}"
+    ),
+    re.compile(
+        rf"(?:when (?:will|is|does|do)|how soon will) {_REF} (?:be |going to be )?(?:done|finished|finish|ready|end|complete|over){_WHEN}"
+    ),
+    re.compile(
+        rf"(?:what about|how about|and what about|tell me about|tell me more about|check on|check in on|check|check up on|how is|hows|where is|wheres|what is|whats|what was|status|and) {_REF}{_WHEN}"
+    ),
     re.compile(rf"did you (?:finish|complete|get to|get around to|start|do) {_REF}{_WHEN}"),
     re.compile(rf"{_REF} status"),
 ]
@@ -270,7 +328,11 @@ _MAYBE_STATUS = [
 
 def status_in(norm: str, context: DialogueContext) -> StatusAsked | None:
     """Which task the sentence asks after."""
-    norm = re.sub(r"^(?:and|but|so|okay|tell me|also|do you know|can you see|i want to know|id like to know|i wonder) (?=how|is|are|what|has|have|did|any|where|if|whether)", "", norm)
+    norm = re.sub(
+        r"^(?:and|but|so|okay|tell me|also|do you know|can you see|i want to know|id like to know|i wonder) (?=how|is|are|what|has|have|did|any|where|if|whether)",
+        "",
+        norm,
+    )
     norm = re.sub(r"^(?:check|see) (?:if|whether) (?P<ref>.+) is (?=done|finished|ready)", r"is \g<ref> ", norm)
     for pattern in _SURELY_STATUS:
         if match := pattern.fullmatch(norm):
@@ -311,17 +373,27 @@ class Steer:
 
 
 _ASIDE = r"(?:(?:no|wait|stop|oh|and|also|please|okay|hey|but|hold on|hang on|yes|yeah|sorry|actually|then|now) )*"
-_TELL = re.compile(rf"{_ASIDE}(?:let (?P<ref1>\S+(?: \S+){{0,6}}?) know|(?:tell|ask|remind|instruct|inform|warn|message|nudge|advise) (?P<ref>\S+(?: \S+){{0,6}}?))(?P<link> (?:to|that|not to|about|its|it|if|whether|why|what|how|where|when|which|who|he|she|they|the|there|we|i|im|dont|never|you|your|my|our|a|this|please)\b)")
-_TELL_IT = re.compile(rf"{_ASIDE}(?:tell|ask|remind|instruct|inform|warn|let) (?P<ref>it|him|her|them)(?: know)?(?P<link> \w+)")
+_TELL = re.compile(
+    rf"{_ASIDE}(?:let (?P<ref1>\S+(?: \S+){{0,6}}?) know|(?:tell|ask|remind|instruct|inform|warn|message|nudge|advise) (?P<ref>\S+(?: \S+){{0,6}}?))(?P<link> (?:to|that|not to|about|its|it|if|whether|why|what|how|where|when|which|who|he|she|they|the|there|we|i|im|dont|never|you|your|my|our|a|this|please)\b)"
+)
+_TELL_IT = re.compile(
+    rf"{_ASIDE}(?:tell|ask|remind|instruct|inform|warn|let) (?P<ref>it|him|her|them)(?: know)?(?P<link> \w+)"
+)
 _AGENT_TOLD = re.compile(rf"(?:the )?(?:agent|{_AGENTS})(?: agent)?")
 _NUMBERED_ANYWHERE = re.compile(rf"\b{NUMBERED}")
-_NUMBERED_FIRST = re.compile(rf"{_ASIDE}(?:(?:for|on|in|to|with|about|regarding|as for) )?{NUMBERED}(?: (?:should|also)?)? ?")
-_ONLY_LIKE = re.compile(rf"\b(?:like|same as|as in|similar to|than|from|after|before|based on|what) (?:in |you did in |we did in )?{NUMBERED}")
+_NUMBERED_FIRST = re.compile(
+    rf"{_ASIDE}(?:(?:for|on|in|to|with|about|regarding|as for) )?{NUMBERED}(?: (?:should|also)?)? ?"
+)
+_ONLY_LIKE = re.compile(
+    rf"\b(?:like|same as|as in|similar to|than|from|after|before|based on|what) (?:in |you did in |we did in )?{NUMBERED}"
+)
 _ADD_THAT = re.compile(
     rf"{_ASIDE}(?:add|note|mention|include|append|put in|remember|keep in mind|bear in mind|consider|say)(?: (?:a|the|one more|another) (?:note|comment|remark|requirement|point|instruction|thing|detail|hint))?"
     r"(?: to (?:it|that|this|them|the task|that task))?(?: saying| so)? that "
 )
-_ADD_TO_IT = re.compile(rf"{_ASIDE}(?:add|append|attach) (?:this |that |the following )?to (?:it|that|this|that one|the task|that task|the description) ")
+_ADD_TO_IT = re.compile(
+    rf"{_ASIDE}(?:add|append|attach) (?:this |that |the following )?to (?:it|that|this|that one|the task|that task|the description) "
+)
 _ALSO = re.compile(
     r"(?:(?:oh|and|yes|yeah|um|please|wait) )*(?:also|additionally|in addition|plus|one more thing|another thing|one other thing|one last thing|and another thing|by the way|furthermore|on top of that|"
     r"while (?:youre|its|it is|you are) at it|oh and|and then|and please|and|ps|p s) (?:is |please )?"
@@ -329,8 +401,12 @@ _ALSO = re.compile(
 _IT_SHOULD = re.compile(
     rf"{_ASIDE}(?:it|they|he|she|that|this|the agent|{_AGENTS})(?: (?:also|really|only|then|now|probably|still|just))* (?:must|should|needs? to|has to|have to|can|could|shouldnt|shouldn|mustnt|cant|cannot|may|might|will|ought|doesnt (?:need|have) to|does not (?:need|have) to|needs|shall|is allowed to|isnt allowed to)\b"
 )
-_MAKE_SURE = re.compile(rf"{_ASIDE}(?:make|be) sure (?:that )?(?:it|its|they|that|this|you|youre|not|to|theyre|thats|nothing|none)\b|{_ASIDE}(?:make it|have it|let it|get it to)\b")
-_INSTEAD = re.compile(rf"(?:{_ASIDE}(?:actually|rather|instead|better|on second thought|i changed my mind|correction|sorry|no|i mean|i meant|scratch that|or better|hang on|wait) .+|.+ instead)")
+_MAKE_SURE = re.compile(
+    rf"{_ASIDE}(?:make|be) sure (?:that )?(?:it|its|they|that|this|you|youre|not|to|theyre|thats|nothing|none)\b|{_ASIDE}(?:make it|have it|let it|get it to)\b"
+)
+_INSTEAD = re.compile(
+    rf"(?:{_ASIDE}(?:actually|rather|instead|better|on second thought|i changed my mind|correction|sorry|no|i mean|i meant|scratch that|or better|hang on|wait) .+|.+ instead)"
+)
 _DONT = re.compile(rf"{_ASIDE}(?:dont|do not|never|please dont|avoid|leave out|skip|leave|keep|forget) .+")
 _TOO = re.compile(r".+ (?:too|as well|also|on top|in addition|while youre at it|at the same time)")
 _ON_IT = re.compile(
@@ -341,7 +417,9 @@ _VERB_IT = re.compile(
     rf"{_ASIDE}(?:push|commit|merge|ship|deploy|revert|undo|redo|rerun|run|retry|finish|fix|rename|test|document|review|squash|rebase|publish|release|move|clean|simplify|format|explain|try|do|put|open|send|show|rewrite|split|"
     r"check|use|call|name|write|double check|polish|store|save|mark|limit|restrict|base|translate|implement|extend|shorten) (?:it|that|this|those|them|these)\b(?: .{1,60})?"
 )
-_PRIORITY = re.compile(rf"{_ASIDE}(?:set|change|raise|lower|increase|bump|give it|make) (?:up )?(?:the |its |a )?(?:high |higher |low |lower )?priority\b.*|{_ASIDE}prioriti[sz]e (?:it|this|that)")
+_PRIORITY = re.compile(
+    rf"{_ASIDE}(?:set|change|raise|lower|increase|bump|give it|make) (?:up )?(?:the |its |a )?(?:high |higher |low |lower )?priority\b.*|{_ASIDE}prioriti[sz]e (?:it|this|that)"
+)
 
 
 def steer_in(core: Heard, context: DialogueContext, *, in_place: bool) -> Steer | None:
@@ -380,7 +458,11 @@ def _told(core: Heard, context: DialogueContext, in_place: bool) -> Steer | None
     if by_agent:
         # "Tell Claude to add tests": to the agent that works on something already, else it is new work for it.
         spoken_of = next((task for task in context.tasks if task.id == context.focus), None)
-        if spoken_of is None or not re.match(rf"{_ASIDE}(?:tell|let|remind)\b", core.norm) or _names_other_project(core, spoken_of, context):
+        if (
+            spoken_of is None
+            or not re.match(rf"{_ASIDE}(?:tell|let|remind)\b", core.norm)
+            or _names_other_project(core, spoken_of, context)
+        ):
             return None
         return Steer(Meant(context.focus, by="it"), text)
     if ref == "it" or ref in ("him", "her", "them", "that one", "this one"):
@@ -401,12 +483,14 @@ def _names_other_project(core: Heard, task: TaskBrief, context: DialogueContext)
 
 
 def _named_first(core: Heard, context: DialogueContext) -> Steer | None:
-    """"The parser one should also read comments": a task's name, then what it should do."""
+    """ "The parser one should also read comments": a task's name, then what it should do."""
     match = re.match(
         rf"{_ASIDE}(?:(?:for|on|in|to|with|as for|regarding) )?(?P<ref>(?:the|that|my) \S+(?: \S+){{0,4}}? (?:one|task|job))(?: (?:should|must|needs to|has to|also|can|could|please|shall|may))* ",
         core.norm,
     )
-    if match is None or re.match(r".*\b(?:new|cron|background|ci|deploy|build|scheduled|celery|nightly) (?:one|task|job)$", match["ref"]):
+    if match is None or re.match(
+        r".*\b(?:new|cron|background|ci|deploy|build|scheduled|celery|nightly) (?:one|task|job)$", match["ref"]
+    ):
         return None
     meant = _prefer(match["ref"], context, _unfinished(context))
     if meant.by != "words" or not (meant.found or meant.which):

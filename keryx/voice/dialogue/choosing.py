@@ -1,0 +1,67 @@
+"""The answer to "which one?": a project or a task among those that were named. Pure."""
+
+import re
+from collections.abc import Sequence
+
+from keryx.voice.dialogue.base import DialogueContext
+from keryx.voice.dialogue.names import fitting_projects, mentioned_projects, task_meant
+from keryx.voice.dialogue.normalise import ORDINAL, Heard, number_in
+
+MOST_WORDS = 8
+"""A longer answer is no choice but something else."""
+
+_AROUND = re.compile(
+    r"^(?:(?:in|the|for|on|i|mean|meant|said|um+|uh+|oh|its|it|is|that|would|be|please|yes|yeah|well|no|sorry|use|take|cancel|stop|tell|just|lets|say) )+"
+    r"|(?: (?:project|repo|repository|one|please|thanks|task|then|of course))+$"
+)
+_NO_PROJECT = re.compile(r"(?:none|neither|no project|any(?: of them)?|anywhere|(?:it )?doesnt matter|whatever|without(?: a project)?|none of (?:them|those|these)|i dont (?:care|know)|no (?:particular|specific) (?:one|project))")
+_PLACE = re.compile(rf"(?:the )?(?P<place>{ORDINAL}|last|former|latter)(?: one| project)?")
+
+
+def chosen_project(text: str, choices: Sequence[str]) -> str | None:
+    """The project chosen, "" for none in particular, None when the answer names none of them."""
+    heard = Heard(text)
+    if len(heard.words) > MOST_WORDS:
+        return None
+    core = _core(heard.norm)
+    if _NO_PROJECT.fullmatch(core) or _NO_PROJECT.fullmatch(heard.norm):
+        return ""
+    if place := _place(core, len(choices)):
+        return choices[place - 1]
+    fits = fitting_projects(core, choices)
+    if len(fits) == 1:
+        return fits[0]
+    mentioned = mentioned_projects(heard.words, choices)
+    return mentioned[0] if len(mentioned) == 1 else None
+
+
+def chosen_task(text: str, choices: Sequence[str], context: DialogueContext) -> int | None:
+    """The task chosen among `choices` (their numbers), None when the answer names none of them."""
+    heard = Heard(text)
+    if len(heard.words) > MOST_WORDS:
+        return None
+    numbers = [int(choice) for choice in choices]
+    among = [task for task in context.tasks if task.id in numbers]
+    for phrase in (heard.norm, _core(heard.norm)):
+        number = number_in(phrase) if phrase and phrase not in ("one", "a") else None
+        if number in numbers:
+            return number
+        meant = task_meant(phrase, context, among=among)
+        if meant.by not in ("it", "any", "") and meant.task_id in numbers:
+            return meant.task_id
+    return None
+
+
+def _core(norm: str) -> str:
+    while (shorter := _AROUND.sub("", norm)) != norm and shorter:
+        norm = shorter
+    return norm
+
+
+def _place(core: str, size: int) -> int | None:
+    match = _PLACE.fullmatch(core)
+    if match is None:
+        return None
+    word = match["place"]
+    place = {"last": size, "former": 1, "latter": 2}.get(word) or number_in(word) or 0
+    return place if 1 <= place <= size else None

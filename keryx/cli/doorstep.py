@@ -27,6 +27,7 @@ class Doorstep:
         """As the house's own: `stopping` is set when the daemon stops."""
         self._health = {"status": "ok", "voice": "loading", "calls": 0, "version": version}
         self._house: Application | None = None
+        self._closed = False
         self._decided = asyncio.Event()
 
     def open(self, house: Application) -> None:
@@ -35,11 +36,13 @@ class Doorstep:
         self._decided.set()
 
     def shut(self) -> None:
-        """The house will not open: those at the door are told so."""
+        """Nobody is let in any more: the house did not open, or it closes. Those inside are not disturbed."""
+        self._house = None
+        self._closed = True
         self._decided.set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if self._house is None:
+        if not self._decided.is_set():
             if scope["type"] == "http" and scope["path"] == "/health":
                 await _answer(send, 200, self._health)
                 return
@@ -51,7 +54,8 @@ class Doorstep:
         if self._house is not None:
             await self._house(scope, receive, send)
         elif scope["type"] == "http":
-            await _answer(send, 503, {"error": "Keryx is not up. Try again in a moment."})
+            sentence = "Keryx is stopping." if self._closed else "Keryx is not up yet. Try again in a moment."
+            await _answer(send, 503, {"error": sentence})
         elif scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1013, "reason": "Keryx is not up."})
 

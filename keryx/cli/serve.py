@@ -192,7 +192,6 @@ class _Daemon:
             port=self._settings.server.port,
         )
         stopped = asyncio.Event()
-        self._stop.listen(server.stop)
         self._stop.listen(stopped.set)
         failure: Exception | None = None
         async with asyncio.TaskGroup() as group:
@@ -221,8 +220,10 @@ class _Daemon:
                 progress = group.create_task(_show_loading(keryx))
                 await stopped.wait()
                 progress.cancel()
-                # The streams and calls end before the parts they stand on.
-                await door.state.stopping.wait()
+            # Streams end and nobody new comes in; then the house closes, with its calls' farewells, while the sockets
+            # are still open. Only after that does the server close what is left.
+            door.state.stopping.set()
+            door.shut()
 
 
 @contextlib.contextmanager

@@ -64,11 +64,22 @@ async def test_whoever_comes_early_waits_and_is_let_in() -> None:
     assert early.result().body == "from the house"
 
 
-async def test_whoever_waits_is_told_when_the_house_does_not_open() -> None:
+async def test_nobody_is_let_in_once_the_house_closes() -> None:
     door = Doorstep("1")
+    door.open(house)
     door.shut()
-    asked = await Asked(door, "/").run()
-    assert asked.status == 503
-    assert asked.body["error"].endswith("again in a moment.")
+    for path in ("/", "/health"):
+        asked = await Asked(door, path).run()
+        assert asked.status == 503
+        assert asked.body == {"error": "Keryx is stopping."}
     call = await Asked(door, "/talk", "websocket").run()
     assert call.sent == [{"type": "websocket.close", "code": 1013, "reason": "Keryx is not up."}]
+
+
+async def test_whoever_waits_is_told_when_the_house_does_not_open() -> None:
+    door = Doorstep("1")
+    async with asyncio.TaskGroup() as group:
+        early = group.create_task(Asked(door, "/").run())
+        await asyncio.sleep(0)
+        door.shut()
+    assert early.result().status == 503

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from keryx.agents.demo_projects import Mend
 from keryx.agents.summary import extract_spoken_summary
 
+MAX_PROMPT_CHARS = 4000
 MAX_NOTE_CHARS = 120
 
 _FAULT = (
@@ -41,6 +42,7 @@ class Asked:
 
 def understood(prompt: str, *, offered: bool) -> Asked:
     """What `prompt` asks for; `offered`: the turn before found the fault that can be mended, so "yes" means that."""
+    prompt = prompt[:MAX_PROMPT_CHARS]
     if _DO_NOT.search(prompt):
         return Asked(mend=False, more=False)
     rest = _MEND.sub("", prompt)

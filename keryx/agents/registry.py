@@ -21,7 +21,8 @@ class AgentRegistry:
         self._runners = {name.casefold(): runner for name, runner in runners.items()}
         self.default = default.casefold()
         if self.default not in self._runners:
-            raise ConfigError(f'the default agent "{default}" is not installed; there is {", ".join(self.names())}')
+            there = f"there is {', '.join(self.names())}" if self._runners else "no agent is installed"
+            raise ConfigError(f'the default agent "{default}" is not installed; {there}')
 
     def names(self) -> tuple[str, ...]:
         """The installed ones, the default first."""

@@ -35,6 +35,8 @@ class Bench:
     runner: AgentRunner
     quick: Task
     slow: Task
+    busy: Callable[[], bool] = lambda: True
+    """Whether the slow turn has got to what takes so long."""
 
 
 TASK = Task(7, "run the tests", TaskStatus.RUNNING, "fake", datetime(2026, 3, 2, tzinfo=UTC))
@@ -52,7 +54,17 @@ def demo(tmp_path: Path) -> Bench:
     waits += "        subprocess.run(['sleep', '600'])\n"
     (tmp_path / "website" / "tests" / "test_slow.py").write_text(waits)
     runner = DemoAgentRunner(tmp_path, pace_s=0)
-    return Bench(runner, replace(TASK, project="parser"), replace(TASK, project="website"))
+
+    def busy() -> bool:
+        return any("600" in _command(child) for child in psutil.Process().children(recursive=True))
+
+    return Bench(runner, replace(TASK, project="parser"), replace(TASK, project="website"), busy)
+
+
+def _command(process: psutil.Process) -> list[str]:
+    with suppress(psutil.Error):
+        return process.cmdline()
+    return []
 
 
 BENCHES: list[Callable[[Path], Bench]] = [fake, demo]
@@ -94,6 +106,8 @@ async def under_way(bench: Bench, group: asyncio.TaskGroup) -> Running:
     turn = group.create_task(session.run(bench.slow.description, on_progress=listen))
     async with asyncio.timeout(BOUND_S):
         await told.wait()
+        while not bench.busy():
+            await asyncio.wait({turn}, timeout=0.02)
     return Running(session, turn)
 
 

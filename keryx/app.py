@@ -1,0 +1,142 @@
+"""The composition root: the only file that names every concrete class, and where the circle closes."""
+
+import asyncio
+import contextlib
+import importlib.metadata
+import logging
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from keryx import prompts
+from keryx.agents.base import AgentRunner
+from keryx.agents.demo import DemoAgentRunner, prepare_demo_projects
+from keryx.agents.registry import AgentRegistry
+from keryx.clock import Clock, SystemClock
+from keryx.config.files import Places
+from keryx.config.people import owner
+from keryx.config.settings import Settings
+from keryx.errors import ConfigError
+from keryx.notify.notifier import Notifier
+from keryx.security.tokens import StreamTokens, page_key
+from keryx.store.db import Database, DataLock
+from keryx.tasks.manager import Limits, TaskManager
+from keryx.tasks.store import TaskStore
+from keryx.voice.engines.cascade import NewsDesk
+from keryx.voice.live import LiveCalls
+from keryx.voice.loading import SpeechLoading
+from keryx.voice.reception import Host, Reception
+from keryx.voice.transports.base import Caller, MediaTransport
+
+log = logging.getLogger(__name__)
+
+DEMO_AGENT = "fake"
+FAREWELL_GRACE_S = 2.0
+"""When the daemon stops, callers may take so long to hear it; the whole stop is bounded to five seconds."""
+
+
+@dataclass(frozen=True)
+class Keryx:
+    """An open house: what the server and the command line may ask of the running daemon."""
+
+    settings: Settings
+    places: Places
+    manager: TaskManager
+    notifier: Notifier
+    live: LiveCalls
+    loading: SpeechLoading
+    stream_tokens: StreamTokens
+    page_key: str
+    reception: Reception
+    projects: Callable[[], Sequence[str]]
+    """The projects' names as of now."""
+    version: str
+
+    @classmethod
+    @contextlib.asynccontextmanager
+    async def open(
+        cls, settings: Settings, places: Places, *, demo: bool = False, clock: Clock | None = None
+    ) -> "AsyncIterator[Keryx]":
+        """Hold the house open for the length of a block; a cancellation closes it in order.
+
+        Raises `ConfigError` when it cannot open: another daemon has the data, a folder cannot be used, the default
+        agent is not there. Speech is still loading when the block begins; tasks left by the last daemon already run.
+        """
+        clock = clock or SystemClock()
+        places.prepare()
+        async with contextlib.AsyncExitStack() as stack:
+            stack.enter_context(DataLock(places.lock_file))
+            registry, projects = await _agents(settings, places, demo)
+            database = await Database.open(places.database)
+            stack.push_async_callback(database.close)
+            limits = Limits(settings.tasks.max_concurrent, settings.tasks.daily_cap, settings.owner.timezone)
+            store = TaskStore(database, clock)
+            manager = TaskManager(store, registry, clock=clock, limits=limits, reports=places.reports_dir)
+            await manager.start()
+            stack.push_async_callback(manager.stop)
+            loading = SpeechLoading(places.data_dir / "speech")
+            stack.callback(loading.close)
+            live = LiveCalls(clock=clock)
+            notifier = Notifier(manager, live, clock=clock)
+            live.on_heard = notifier.heard
+            house = cls(
+                settings=settings,
+                places=places,
+                manager=manager,
+                notifier=notifier,
+                live=live,
+                loading=loading,
+                stream_tokens=StreamTokens(clock),
+                page_key=page_key(places.page_key_file),
+                reception=Reception(
+                    manager, registry, loading, live, NewsDesk(notifier.briefing, live.heard), clock=clock
+                ),
+                projects=projects,
+                version=importlib.metadata.version("keryx"),
+            )
+            async with _beside(loading.load(), notifier.run()):
+                try:
+                    yield house
+                finally:
+                    with contextlib.suppress(TimeoutError):
+                        async with asyncio.timeout(FAREWELL_GRACE_S):
+                            await live.hang_up_all(prompts.table("phrases.toml")["stopping"][0])
+
+    async def take_call(self, transport: MediaTransport, caller: Caller) -> None:
+        """Hold one call from its greeting to its end; raises nothing but `CancelledError`."""
+        person = owner(self.settings)
+        await self.reception.take(
+            transport, caller, Host(name=person.name, pin=person.pin, timezone=person.timezone), self.projects
+        )
+
+
+async def _agents(settings: Settings, places: Places, demo: bool) -> tuple[AgentRegistry, Callable[[], Sequence[str]]]:
+    """The agents that can be asked, and the projects there are at the moment one asks; raises `ConfigError`."""
+    runners: dict[str, AgentRunner] = {}
+    projects = settings.projects.listed
+    default = DEMO_AGENT if demo else settings.agents.default
+    if default == DEMO_AGENT:
+        folder = places.data_dir / "demo-projects"
+        made = await asyncio.to_thread(prepare_demo_projects, folder)
+        if not projects():
+            projects = partial(tuple, made)
+        runners[DEMO_AGENT] = DemoAgentRunner(folder)
+    if default not in runners:
+        raise ConfigError(
+            f'agents.default is "{default}", and this version has no adapter for it yet; '
+            f'run keryx serve --demo, or set agents.default = "{DEMO_AGENT}"'
+        )
+    return AgentRegistry(runners, default), projects
+
+
+@contextlib.asynccontextmanager
+async def _beside(*work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    """Run coroutines beside a block: the block's end cancels them, and the first that breaks ends the block."""
+    async with asyncio.TaskGroup() as group:
+        running = [group.create_task(each) for each in work]
+        try:
+            yield
+        finally:
+            for task in running:
+                task.cancel()

@@ -1,16 +1,22 @@
-"""One SQLite database in WAL mode: many readers, one writer, and what happens when the disk or a lock is in the way."""
+"""One SQLite database in WAL mode: many readers, one writer, and what happens when the disk or a lock is in the way.
+
+Every transaction runs as a whole in a thread of this room. Awaiting each statement by itself (an asyncio driver) costs
+several thread changes a statement, all of them on the event loop that carries the voice; this costs one a transaction.
+"""
 
 import asyncio
 import logging
 import sqlite3
+import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from sqlalchemy import URL, Connection, event
+from sqlalchemy import URL, Connection, Engine, create_engine, event
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from keryx.errors import Unavailable
 from keryx.store.lock import DataLock
@@ -24,7 +30,8 @@ WRITE_BUDGET_S = 30.0
 """How long one write is tried again after "database is locked", all tries together."""
 RETRY_PAUSE_S = 0.05
 CLOSE_GRACE_S = 5.0
-READERS = 4
+"""How long `close` waits for the writes already asked for."""
+READERS = 3
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -39,21 +46,19 @@ class Database:
     cancelled while waiting: a cancelled wait means "may have been stored".
     """
 
-    def __init__(self, readers: AsyncEngine, writer: AsyncEngine, *, write_budget_s: float) -> None:
+    def __init__(self, readers: Engine, writer: Engine, *, write_budget_s: float) -> None:
         self._readers = readers
         self._writer = writer
         self._write_budget_s = write_budget_s
-        self._wanted: asyncio.Queue[tuple[Work[Any], asyncio.Future[Any]] | None] = asyncio.Queue()
-        # Not in a TaskGroup: it lives from `open` to `close`, which end it, and no single block spans the two.
-        self._writing = asyncio.create_task(self._write_in_order(), name="database-writer")
-        self._closed = False
+        self._reading = ThreadPoolExecutor(READERS, thread_name_prefix="database-reader")
+        self._writing = ThreadPoolExecutor(1, thread_name_prefix="database-writer")
+        self._closed = threading.Event()
 
     @classmethod
     async def open(
         cls, path: Path, *, busy_timeout_s: float = BUSY_TIMEOUT_S, write_budget_s: float = WRITE_BUDGET_S
     ) -> Self:
         """Open the database at `path`, made or migrated to the current schema first. Raises `ConfigError`."""
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         await asyncio.to_thread(upgrade, path, busy_timeout_s=busy_timeout_s)
         readers = _engine(path, "BEGIN", connections=READERS, busy_timeout_s=busy_timeout_s)
         # A deferred transaction that reads first cannot wait for the write lock ("database is locked" at once, whatever
@@ -63,80 +68,74 @@ class Database:
 
     async def read(self, work: Work[T]) -> T:
         """Run `work` in a read transaction: one consistent view. A cancellation loses nothing."""
-        try:
-            async with self._readers.connect() as connection:
-                return await connection.run_sync(work)
-        except DBAPIError as error:
-            raise _plain(error) from error
+        return await self._run(self._reading, partial(self._read, work))
 
     async def write(self, work: Work[T]) -> T:
         """Run `work` in a write transaction and commit it.
 
-        `work` may be run again after "database is locked", so it touches nothing but its connection. Raises
+        `work` runs in a thread, and again after "database is locked", so it touches nothing but its connection. Raises
         `Unavailable` when the lock outlasts the budget or the disk is full; nothing is stored then.
         """
-        if self._closed:
-            raise Unavailable("the database is closed", spoken="I'm just shutting down.")
-        done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        self._wanted.put_nowait((work, done))
-        return await done
+        return await self._run(self._writing, partial(self._persist, work))
 
     async def close(self) -> None:
         """Carry out the writes already asked for, then close; bounded by `CLOSE_GRACE_S`. May be called twice."""
-        if not self._closed:
-            self._closed = True
-            self._wanted.put_nowait(None)
-        _, late = await asyncio.wait({self._writing}, timeout=CLOSE_GRACE_S)
-        if late:
-            self._writing.cancel()
-            await asyncio.wait({self._writing}, timeout=CLOSE_GRACE_S)
-        while not self._wanted.empty():
-            left = self._wanted.get_nowait()
-            if left is not None and not left[1].done():
-                left[1].set_exception(Unavailable("the database was closed before this could be stored"))
-        await self._writer.dispose()
-        await self._readers.dispose()
+        if self._closed.is_set():
+            return
+        last = asyncio.wrap_future(self._writing.submit(self._closed.set))
+        await asyncio.wait({last}, timeout=CLOSE_GRACE_S)
+        self._closed.set()
+        for threads, engine in ((self._writing, self._writer), (self._reading, self._readers)):
+            threads.shutdown(wait=False, cancel_futures=True)
+            engine.dispose()
 
-    async def _write_in_order(self) -> None:
-        while (wanted := await self._wanted.get()) is not None:
-            work, done = wanted
-            try:
-                value = await self._persist(work)
-            except Exception as error:  # the edge of one write: whoever asked for it gets the error, the next goes on
-                if not done.done():
-                    done.set_exception(error)
-            except asyncio.CancelledError:
-                if not done.done():
-                    done.set_exception(Unavailable("the database was closed before this could be stored"))
-                raise
-            else:
-                if not done.done():
-                    done.set_result(value)
+    async def _run(self, threads: ThreadPoolExecutor, job: Callable[[], T]) -> T:
+        if self._closed.is_set():
+            raise _closed()
+        running = asyncio.wrap_future(threads.submit(job))
+        try:
+            return await asyncio.shield(running)
+        except asyncio.CancelledError:
+            if running.cancelled():  # by `close`, while it was waiting for its turn; whoever asked was not cancelled
+                raise _closed() from None
+            raise
 
-    async def _persist(self, work: Work[T]) -> T:
+    def _read(self, work: Work[T]) -> T:
+        try:
+            with self._readers.begin() as connection:
+                return work(connection)
+        except DBAPIError as error:
+            raise _plain(error) from error
+
+    def _persist(self, work: Work[T]) -> T:
         started = time.monotonic()
         while True:
             try:
-                async with self._writer.begin() as connection:
-                    return await connection.run_sync(work)
+                with self._writer.begin() as connection:
+                    return work(connection)
             except DBAPIError as error:
-                if not _is_locked(error) or time.monotonic() - started >= self._write_budget_s:
+                if not _is_locked(error) or time.monotonic() - started >= self._write_budget_s or self._closed.is_set():
                     raise _plain(error) from error
-                log.warning("database is locked by another process, trying again")
-            await asyncio.sleep(RETRY_PAUSE_S)
+            log.warning("database is locked by another process, trying again")
+            self._closed.wait(RETRY_PAUSE_S)
 
 
-def _engine(path: Path, begin: str, *, connections: int, busy_timeout_s: float) -> AsyncEngine:
-    engine = create_async_engine(
-        URL.create("sqlite+aiosqlite", database=str(path)),
+def _engine(path: Path, begin: str, *, connections: int, busy_timeout_s: float) -> Engine:
+    engine = create_engine(
+        URL.create("sqlite", database=str(path)),
         pool_size=connections,
         max_overflow=0,
         # No implicit transactions: `begin` opens each one, with the kind of lock it needs.
         connect_args={"timeout": busy_timeout_s, "isolation_level": None},
     )
-    event.listen(engine.sync_engine, "connect", _set_pragmas)
-    event.listen(engine.sync_engine, "begin", _beginner(begin))
+    event.listen(engine, "connect", _set_pragmas)
+    event.listen(engine, "begin", _beginner(begin))
     return engine
+
+
+def _set_pragmas(connection: sqlite3.Connection, record: Any) -> None:
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+        connection.execute(f"PRAGMA {pragma}").close()
 
 
 def _beginner(statement: str) -> Callable[[Connection], None]:
@@ -146,11 +145,8 @@ def _beginner(statement: str) -> Callable[[Connection], None]:
     return begin
 
 
-def _set_pragmas(connection: Any, record: Any) -> None:
-    cursor = connection.cursor()
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
-        cursor.execute(f"PRAGMA {pragma}")
-    cursor.close()
+def _closed() -> Unavailable:
+    return Unavailable("the database is closed", spoken="I'm just shutting down.")
 
 
 def _code(error: DBAPIError) -> int:

@@ -16,6 +16,7 @@ def upgrade(path: Path, *, busy_timeout_s: float) -> None:
 
     Raises `ConfigError` when the file is no database, or when a newer Keryx has written it.
     """
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     if not path.exists():
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
     try:

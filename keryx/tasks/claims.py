@@ -6,6 +6,7 @@ Every such write raises `Fenced` when another claim, a cancellation or the task'
 import dataclasses
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Any
 
 from sqlalchemy import Connection, func, insert, or_, select, update
 
@@ -14,12 +15,13 @@ from keryx.security.redact import redact
 from keryx.store.db import Database
 from keryx.store.schema import inbox, news, progress, tasks, turns
 from keryx.tasks.models import News, NewsKind, ProgressLine, Task, TaskStatus, is_question
-from keryx.tasks.rows import Message, MessageState, message_of, news_of
+from keryx.tasks.rows import Message, MessageState, message_of, news_of, task_of
 from keryx.tasks.statements import (
     UNSETTLED,
     change_task,
     load_task,
     move_task,
+    select_tasks,
     settle_messages,
     totals,
     withdraw_untold,
@@ -98,14 +100,14 @@ class Claims:
             at_work = or_(tasks.c.status == TaskStatus.RUNNING, tasks.c.id.in_(ending))
             occupied = select(tasks.c.project).where(tasks.c.project.is_not(None), at_work)
             free = or_(tasks.c.project.is_(None), tasks.c.project.not_in(occupied))
-            line = select(tasks.c.id).where(tasks.c.status == TaskStatus.QUEUED, tasks.c.id.not_in(ending), free)
-            task_id = connection.execute(line.order_by(tasks.c.queued_at, tasks.c.id).limit(1)).scalar_one_or_none()
-            if task_id is None:
+            line = select_tasks.where(tasks.c.status == TaskStatus.QUEUED, tasks.c.id.not_in(ending), free)
+            first = line.order_by(tasks.c.queued_at, tasks.c.id).limit(1)
+            if (row := connection.execute(first).mappings().first()) is None:
                 return None
-            task = load_task(connection, task_id)
-            values = {"epoch": task.epoch + 1, "started_at": self._clock.now(), "progress": None}
+            task = task_of(row)
+            values: dict[str, Any] = {"epoch": task.epoch + 1, "started_at": self._clock.now(), "progress": None}
             move_task(connection, task, TaskStatus.RUNNING, **values)
-            return load_task(connection, task_id)
+            return dataclasses.replace(task, status=TaskStatus.RUNNING, **values)
 
         ending = tuple(busy)
         return await self._database.write(work)

@@ -73,9 +73,9 @@ class TaskStore:
             now = self._clock.now()
             values = dataclasses.asdict(new) | {"status": TaskStatus.QUEUED, "created_at": now, "queued_at": now}
             values["progress"] = _held_up_by(connection, new.project)
-            task_id = connection.execute(insert(tasks).values(values).returning(tasks.c.id)).scalar_one()
-            add_message(connection, task_id, new.description, now)
-            return load_task(connection, task_id), True
+            task = task_of(connection.execute(insert(tasks).values(values).returning(tasks)).mappings().one())
+            add_message(connection, task.id, new.description, now)
+            return task, True
 
         return await self._database.write(work)
 

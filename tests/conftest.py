@@ -1,10 +1,12 @@
 """What every test stands on: no network but loopback, and a clock that moves only when told."""
 
 import socket
+from collections.abc import Iterator
 
 import pytest
 
 from keryx.clock import VirtualClock
+from keryx.voice.loading import SpeechParts, load_parts
 
 
 @pytest.fixture(autouse=True)
@@ -23,3 +25,12 @@ def only_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def clock() -> VirtualClock:
     return VirtualClock()
+
+
+@pytest.fixture(scope="session")
+def speech_parts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SpeechParts]:
+    """Whisper, Silero and hibari. They keep to their own threads, so tests on different event loops may share them."""
+    pytest.importorskip("hibari", reason="the speech extra is not installed")
+    parts = load_parts(tmp_path_factory.mktemp("speech"), None, False, lambda what, done: None)
+    yield parts
+    parts.close()

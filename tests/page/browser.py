@@ -3,7 +3,7 @@
 import contextlib
 import shutil
 import wave
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
 from playwright.async_api import Browser, async_playwright
@@ -28,17 +28,19 @@ def chromium() -> str | None:
 
 
 @contextlib.asynccontextmanager
-async def browsing(*, microphone: Path | None = None, no_microphone: bool = False) -> AsyncIterator[Browser]:
+async def browsing(
+    *, microphone: Path | None = None, no_microphone: bool = False, flags: Sequence[str] = ()
+) -> AsyncIterator[Browser]:
     """A browser whose microphone plays the WAV file `microphone` once (a soft beep when None)."""
     path = chromium()
     assert path, "there is no Chromium"
-    flags = list(FLAGS)
+    given: list[str] = [*FLAGS, *flags]
     if not no_microphone:
-        flags.append("--use-fake-device-for-media-stream")
+        given.append("--use-fake-device-for-media-stream")
     if microphone:
-        flags.append(f"--use-file-for-fake-audio-capture={microphone}%noloop")
+        given.append(f"--use-file-for-fake-audio-capture={microphone}%noloop")
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=path, args=flags)
+        browser = await playwright.chromium.launch(executable_path=path, args=given)
         try:
             yield browser
         finally:

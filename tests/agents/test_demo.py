@@ -66,7 +66,7 @@ def git(folder: Path, *arguments: str) -> str:
     return done.stdout.strip()
 
 
-def tests_pass(folder: Path) -> bool:
+def passing(folder: Path) -> bool:
     return subprocess.run([sys.executable, "-B", "-m", "unittest", "--quiet"], cwd=folder, check=False).returncode == 0
 
 
@@ -86,7 +86,7 @@ async def test_it_really_mends_the_known_fault_on_a_branch_and_leaves_the_projec
     assert git(billing, "diff", "--stat", "main", "fix-invoice-rounding").count("|") == 1
     assert git(billing, "status", "--porcelain", "--branch") == "## main"
     worktree = runner.root / ".sessions" / (result.session_id or "") / "billing"
-    assert tests_pass(worktree)
+    assert passing(worktree)
 
 
 async def test_another_task_finds_the_branch_and_can_mend_it_afresh(runner: DemoAgentRunner):

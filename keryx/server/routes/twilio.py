@@ -33,6 +33,8 @@ NOT_CONFIGURED = (
     "No telephone line is configured. Set twilio.account_sid, twilio.auth_token, twilio.number, server.public_url, "
     "owner.numbers and owner.pin."
 )
+BROKEN = ("error", "interrupted")
+"""The reasons a call gives for hanging up that are no goodbye."""
 REMEMBERED_CALLS = 256
 
 router = APIRouter(include_in_schema=False)
@@ -64,7 +66,7 @@ async def after(request: Request) -> Response:
     """The stream is over and the caller is still there: hang up after a goodbye, apologise when the line broke."""
     form = await _signed_form(request)
     ended = _calls(request).get(form.get("CallSid", ""))
-    if ended is not None and ended.hung_up is not None:
+    if ended is not None and ended.hung_up not in (None, *BROKEN):
         return _twiml(_element("Hangup"))
     return _twiml(_element("Say", APOLOGY), _element("Hangup"))
 

@@ -8,7 +8,7 @@ from keryx.voice.speech.numbers import cardinal, counted, decimal, ordinal, spel
 
 Rule = tuple[re.Pattern[str], Callable[[re.Match[str]], str]]
 
-_N = r"\d[\d,]*(?:\.\d+)?"
+_N = r"\d+(?:,\d{3})*(?:\.\d+)?"
 _FREE = r"(?<![\w.,])"
 _LANGUAGES = (
     "python|node|node\\.js|java|ruby|php|perl|debian|ubuntu|macos|django|postgres|postgresql|go|rust|swift|kotlin"
@@ -157,11 +157,6 @@ _EARLY: tuple[Rule, ...] = (
         _duration,
     ),
     (re.compile(r"(?<![\w.])(\d{3}0)s(?!\w)"), _decade),
-)
-_MIDDLE: tuple[Rule, ...] = (
-    (re.compile(r"(?<![\w&])(?:GH-|#)(\d{1,12})\b"), lambda f: f"number {cardinal(f[1])}"),
-    (re.compile(r"\b0x([0-9a-fA-F]{1,16})\b"), lambda f: "hex " + " ".join(f[1].upper())),
-    (re.compile(r"(?<![\w.])([-−]?)(\d+(?:\.\d+)?)[eE]([-+]?\d{1,3})(?![\w.])"), _scientific),
     (
         re.compile(
             rf"(?<![\w.])(?:(?P<low>{_N})\s?[-–]\s?|(?P<sign>[-−]))?(?P<n>{_N})"
@@ -169,6 +164,11 @@ _MIDDLE: tuple[Rule, ...] = (
         ),
         _unit,
     ),
+)
+_MIDDLE: tuple[Rule, ...] = (
+    (re.compile(r"(?<![\w&])(?:GH-|#)(\d{1,12})\b"), lambda f: f"number {cardinal(f[1])}"),
+    (re.compile(r"\b0x([0-9a-fA-F]{1,16})\b"), lambda f: "hex " + " ".join(f[1].upper())),
+    (re.compile(r"(?<![\w.])([-−]?)(\d+(?:\.\d+)?)[eE]([-+]?\d{1,3})(?!\w|\.\d)"), _scientific),
     (re.compile(rf"(?<![\w.-])({_N})\s?[-–]\s?({_N})(?![\w-])"), lambda f: f"{decimal(f[1])} to {decimal(f[2])}"),
     (re.compile(r"(?<=\d)\s?\.\.\.?\s?(?=\d)"), lambda _: " to "),
     (re.compile(r"(?<![\w.)])[-−](?=\d)"), lambda _: "minus "),

@@ -34,7 +34,7 @@ _QUOTE = re.compile(r"\s*(?:>\s?)+")
 _BULLET = re.compile(r"\s*[-*+•◦▪‣]\s+(?:\[([ xX])\]\s+)?")
 _NUMBERED = re.compile(r"\s*(\d{1,9})[.)]\s+")
 _TABLE_ROW = re.compile(r"\s*\|.*\|\s*$|[^|]+(?:\|[^|]+)+$")
-_TABLE_RULE = re.compile(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$")
+_TABLE_RULE = re.compile(r"\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$")
 _DEFINITION = re.compile(r"\s{0,3}\[[^\]\n]{1,200}\]:\s+\S")
 _ENDS = (".", "!", "?", "…", ":", ";", ",", "。", "！", "？")
 _JSON_START = re.compile(r"[{\[]\s{0,40}(?:[\"{\[]|\}|\])")
@@ -95,7 +95,7 @@ def _without_tools(text: str) -> str:
 
 def _without_tags(text: str) -> str:
     if "<" in text:
-        text = _TAG.sub("", _BLOCK_TAG.sub("\n", _COMMENT.sub("", text)))
+        text = _TAG.sub("", _BLOCK_TAG.sub("\n\n", _COMMENT.sub("", text)))
     return html.unescape(text) if "&" in text else text
 
 
@@ -130,7 +130,7 @@ def _is_table(rows: list[str], at: int) -> bool:
 def _table(rows: list[str], at: int) -> tuple[int, list[str]]:
     """Every row as "header cell, header cell"; without headers as "cell, cell"."""
     headers: list[str] = []
-    if at + 1 < len(rows) and _TABLE_RULE.match(rows[at + 1]):
+    if at + 1 < len(rows) and "-" in rows[at + 1] and _TABLE_RULE.match(rows[at + 1]):
         headers = _cells(rows[at])
         at += 2
     said: list[str] = []

@@ -41,6 +41,11 @@ _SOME_SLASH = re.compile(r"\s*/+\s*")
 _BRACKETS = re.compile(r"\s*[()]+\s*")
 _DASH = re.compile(r"\s+[-–—]+\s+|—|–")
 _HYPHEN = re.compile(r"(?<=\w)-(?=\w)|(?<!\w)-+|-+(?!\w)")
+_LONE_QUOTE = re.compile(r"(?<!\w)'|'(?!\w)")
+_LONE_DOT = re.compile(r"(?<![^\s\w])\.(?=\w)")
+_SPACE_BEFORE_STOP = re.compile(r"\s+([,.!?;:…])")
+_STOPS = re.compile(r"[,;:\s]*[.!?…](?:\s*[,;:]*\s*[.!?…])+|[,;:]+\s*[.!?…]")
+_COMMAS = re.compile(r"([,;:])(?:\s*[,;:])+")
 _WORD = re.compile(r"[^\W_]+(?:['’][a-z]{1,2}(?![^\W_]))?")
 
 
@@ -70,7 +75,18 @@ def pronounce(text: str) -> str:
     return _WORD.sub(respelled, text)
 
 
+_NOT_JUST_WORDS = re.compile(
+    r"[^A-Za-z ,.!?;:'’]|[a-z][A-Z]|[A-Z]{2}[a-z]|\w[.:?!]\w|[.:?!]{2}|(?<!\w)[.:?!]|\b[A-Za-z]\."
+    r"|\b(?:[Ee]tc|[Vv]s|[Aa]pprox|[Cc]f)\."
+)
+
+
 def _said(line: str) -> str:
+    """The line's links, names, amounts and symbols as words; most lines hold none and are through at once."""
+    return _rewritten(line) if _NOT_JUST_WORDS.search(line) else line
+
+
+def _rewritten(line: str) -> str:
     line = _SHORTCODE.sub(lambda found: _SHORTCODES.get(found[1], " "), line)
     line = _FOOTNOTE.sub("", _IMAGE_OR_LINK.sub(r" \1 ", line))
     line = _TICKS.sub("", line)
@@ -114,15 +130,20 @@ def _abbreviation(found: re.Match[str]) -> str:
     return f"{said} " if found[0].lower() == "w/" else said
 
 
+def _one_stop(found: re.Match[str]) -> str:
+    stops = found[0]
+    return next((stop for stop in "?!…" if stop in stops), ".")
+
+
 def _tidy(line: str) -> str:
     line = _BRACKETS.sub(", ", line)
     line = _DASH.sub(", ", line)
     line = _SOME_SLASH.sub(" ", line)
     line = _UNSAYABLE.sub(" ", _HYPHEN.sub(" ", line))
-    line = re.sub(r"\s+", " ", line)
-    line = re.sub(r"\s+(?=[,.!?;:…](?!\w))|(?<!\w)'(?=\w)|'(?!\w)", "", line)
-    line = re.sub(r"([,;:])(?:\s*[,;:])+", r"\1", line)
-    line = re.sub(r"[,;:]+\s*(?=[.!?…])|(?<=[.!?])\.+|(?<=[!?])[!?]+", "", line)
+    line = _LONE_QUOTE.sub("", _LONE_DOT.sub(" dot ", line))
+    line = _SPACE_BEFORE_STOP.sub(r"\1", re.sub(r"\s+", " ", line))
+    line = _STOPS.sub(_one_stop, line)
+    line = _COMMAS.sub(r"\1", line)
     line = re.sub(r"[:,;\s]+\.?$", ".", line.strip(" ,;"))
     if not any(char.isalnum() for char in line):
         return ""

@@ -155,10 +155,7 @@ _PATHS: tuple[Rule, ...] = (
 _IDENTIFIERS: tuple[Rule, ...] = (
     (re.compile(r"(?<=\w)::?(?=\w)"), lambda _: " "),
     (re.compile(r"[^\W\d_]\w{0,20}(?=\()|\(\)"), lambda found: "" if found[0] == "()" else found[0]),
-    (
-        re.compile(r"[A-Za-z0-9_]*_[A-Za-z0-9_]+|[A-Za-z0-9]*[a-z0-9][A-Z][A-Za-z0-9]*|[A-Za-z]+\d[A-Za-z0-9]*"),
-        _identifier,
-    ),
+    (re.compile(r"(?<![A-Za-z0-9_])(?![a-z]++(?![A-Za-z0-9_])|[A-Z]{2,}s\b)[A-Za-z0-9_]{2,}+"), _identifier),
     (re.compile(r"(?<![\w])#(?=[A-Za-z])"), lambda _: ""),
 )
 NAME_RULES = (_ADDRESSES, _PATHS, _IDENTIFIERS)

@@ -1,6 +1,7 @@
 """Lines to try: how to open each kind of transport and how its caller's side looks."""
 
 import asyncio
+import base64
 import contextlib
 import json
 from collections.abc import AsyncIterator, Callable
@@ -15,6 +16,7 @@ from keryx.clock import SystemClock
 from keryx.voice.transports.base import AudioIn, KeyIn, LineClosed, MediaTransport, Played
 from keryx.voice.transports.browser import BrowserTransport
 from keryx.voice.transports.fake import FakeTransport
+from keryx.voice.transports.twilio import TwilioTransport
 
 KEY = "the-page-key"
 
@@ -172,8 +174,68 @@ async def fake_line() -> AsyncIterator[OpenLine]:
     yield OpenLine(transport, FakeEnd(transport))
 
 
+class TwilioEnd(PageEnd):
+    """The provider's side of a media stream, marks answered by hand."""
+
+    async def send_event(self, event: str, content: dict) -> None:
+        await self.send({"event": event, "sequenceNumber": "1", "streamSid": "MZ1", event: content})
+
+    async def send_audio(self, payload: bytes) -> None:
+        sound = base64.b64encode(payload).decode("ascii")
+        await self.send_event("media", {"track": "inbound", "chunk": "1", "timestamp": "0", "payload": sound})
+
+    async def send_key(self, digit: str) -> None:
+        await self.send_event("dtmf", {"track": "inbound_track", "digit": digit})
+
+    async def answer(self, mark: str) -> None:
+        await self.send_event("mark", {"name": mark})
+
+    async def next(self) -> tuple[str, object]:
+        try:
+            content = json.loads(await self.socket.recv())
+        except ConnectionClosed:
+            return "ended", None
+        match content["event"]:
+            case "media":
+                return "audio", base64.b64decode(content["media"]["payload"])
+            case "mark":
+                return "mark", content["mark"]["name"]
+            case event:
+                return event, None
+
+
+class TextSocket(WebSocketSocket):
+    """A server's connection as a `keryx.voice.transports.twilio.Socket`."""
+
+    async def receive_text(self) -> str:
+        message = await self.receive()
+        return message if isinstance(message, str) else ""
+
+
+@contextlib.asynccontextmanager
+async def twilio_line() -> AsyncIterator[OpenLine]:
+    opened: asyncio.Future[TwilioTransport] = asyncio.get_running_loop().create_future()
+    finished = asyncio.Event()
+
+    async def take(connection: ServerConnection) -> None:
+        opened.set_result(await TwilioTransport.accept(TextSocket(connection)))
+        await finished.wait()
+
+    async with serve(take, "127.0.0.1", 0) as server:
+        port = next(iter(server.sockets)).getsockname()[1]
+        async with connect(f"ws://127.0.0.1:{port}/twilio/media") as socket:
+            far_end = TwilioEnd(socket)
+            await far_end.send({"event": "connected", "protocol": "Call", "version": "1.0.0"})
+            await far_end.send_event("start", {"streamSid": "MZ1", "callSid": "CA1", "customParameters": {}})
+            try:
+                yield OpenLine(await opened, far_end)
+            finally:
+                finished.set()
+
+
 LINES: dict[str, Callable[[], contextlib.AbstractAsyncContextManager[OpenLine]]] = {
     "fake": fake_line,
     "browser": browser_line,
+    "twilio": twilio_line,
 }
 """Every kind of line; a new transport adds its opener here."""

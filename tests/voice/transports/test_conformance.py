@@ -13,7 +13,7 @@ from tests.voice.transports.lines import LINES, OpenLine
 BOUND_S = 5.0
 
 
-@pytest.fixture(params=LINES.values(), ids=LINES.keys())
+@pytest.fixture(params=list(LINES.values()), ids=list(LINES))
 async def line(request: pytest.FixtureRequest) -> AsyncIterator[OpenLine]:
     async with asyncio.timeout(4 * BOUND_S), request.param() as opened:
         yield opened

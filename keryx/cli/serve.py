@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-STOP_GRACE_S = 4.5
+STOP_GRACE_S = 4.0
 """From the first signal to the end, whatever hangs."""
 PORTS_TO_TRY = 20
 """How many ports above the one in use are looked at for a free one."""
@@ -135,29 +135,28 @@ class _Stop:
 
     def __init__(self, places: Places) -> None:
         self._places = places
-        self._asked = False
-        self._then: list[Callable[[], None]] = []
+        self.asked = asyncio.Event()
+        """Set by the first signal."""
 
-    def listen(self, then: Callable[[], None]) -> None:
-        loop = asyncio.get_running_loop()
-        self._then.append(then)
+    def listen(self) -> None:
+        """From now on signals come here; called in the loop."""
         for name in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(name, self._signalled)
+            asyncio.get_running_loop().add_signal_handler(name, self._signalled)
 
     def _signalled(self) -> None:
-        if self._asked:
-            self._leave()
-        self._asked = True
+        if self.asked.is_set():
+            self.leave()
+        self.asked.set()
         # A daemon thread, since what may hang is the loop or the interpreter's own wait for its threads.
-        watchdog = threading.Timer(STOP_GRACE_S, self._leave)
+        watchdog = threading.Timer(STOP_GRACE_S, self.leave)
         watchdog.daemon = True
         watchdog.start()
-        for call in self._then:
-            call()
 
-    def _leave(self) -> None:
+    def leave(self) -> None:
+        """End the process now, with nothing of this run left behind."""
         daemon.withdraw(self._places)
         self._places.discard()
+        logging.shutdown()
         sys.stdout.flush()
         os._exit(0)  # every task stands in the store; the next start takes it up
 
@@ -191,13 +190,12 @@ class _Daemon:
             host=self._settings.server.host,
             port=self._settings.server.port,
         )
-        stopped = asyncio.Event()
-        self._stop.listen(stopped.set)
+        self._stop.listen()
         failure: Exception | None = None
         async with asyncio.TaskGroup() as group:
             group.create_task(server.serve(sockets=[self._listener]))
             try:
-                await self._keep_house(door, stopped)
+                await self._keep_house(door)
             except Exception as error:  # raised again below, once the server has closed its sockets
                 failure = error
             finally:
@@ -205,10 +203,14 @@ class _Daemon:
                 server.stop()
         if failure is not None:
             raise failure
+        # Everything is closed. A thread that still loads a model would hold the interpreter's own end up for seconds.
+        self._stop.leave()
 
-    async def _keep_house(self, door: Doorstep, stopped: asyncio.Event) -> None:
+    async def _keep_house(self, door: Doorstep) -> None:
         with _often_switched():
             keryx_class, create_app = await asyncio.to_thread(_import_house)
+        if self._stop.asked.is_set():
+            return
         async with keryx_class.open(self._settings, self._places, demo=self._demo) as keryx:
             house = create_app(keryx)
             house.state.stopping = door.state.stopping
@@ -218,7 +220,7 @@ class _Daemon:
             print(f"Keryx is on {pointer.page}", flush=True)
             async with asyncio.TaskGroup() as group:
                 progress = group.create_task(_show_loading(keryx))
-                await stopped.wait()
+                await self._stop.asked.wait()
                 progress.cancel()
             # Streams end and nobody new comes in; then the house closes, with its calls' farewells, while the sockets
             # are still open. Only after that does the server close what is left.

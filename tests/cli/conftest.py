@@ -54,7 +54,13 @@ async def daemon(house: House) -> AsyncIterator[DaemonPointer]:
 
 
 @pytest.fixture
-def keryx(home: Path) -> Keryx:
+def keryx(home: Path, keryx_anywhere: Keryx) -> Keryx:
+    """The `keryx` command with this test's `KERYX_HOME`."""
+    return keryx_anywhere
+
+
+@pytest.fixture
+def keryx_anywhere() -> Keryx:
     """Run the `keryx` command to its end, with `typed` as its standard input; `saw` gets each line it prints.
 
     `typed` None leaves standard input open; `interrupt_on` is a line at which Ctrl-C is pressed.

@@ -75,7 +75,7 @@ class TaskTurns:
                     await self._run_turns()
             except Exception as error:  # the edge of a task: a defect of ours ends this task, and somebody hears of it
                 log.exception("task broke off")
-                await self._keep(_crashed(error, "Something in Keryx"), self._task)
+                await self._give_up(_crashed(error, "Something in Keryx"))
             finally:
                 self._over.set()
                 await self._close()
@@ -123,6 +123,13 @@ class TaskTurns:
         if self._cancelled:
             return False
         return await self._keep(result, given.task)
+
+    async def _give_up(self, result: RunResult) -> None:
+        """End the task with `result`, whatever was still to be done."""
+        more, claims, task = True, self._store.claims, self._task
+        while more:
+            given = await self._until_stored(lambda: claims.begin_turn(task.id, task.epoch, self._session_id))
+            more = await self._keep(result, given.task)
 
     async def _open(self) -> bool:
         """Have a conversation open; returns whether it is the task's own, which remembers what was said before."""

@@ -9,7 +9,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from keryx.agents.base import AgentSession, FakeAgentRunner
+from keryx.agents.base import FakeAgentRunner, FakeAgentSession
 from keryx.agents.registry import AgentRegistry
 from keryx.clock import SystemClock
 from keryx.store.db import Database
@@ -27,7 +27,7 @@ class _Stopwatch(FakeAgentRunner):
         super().__init__()
         self.opened_at = 0.0
 
-    async def open(self, task: Task, *, resume: str | None = None) -> AgentSession:
+    async def open(self, task: Task, *, resume: str | None = None) -> FakeAgentSession:
         self.opened_at = time.perf_counter()
         return await super().open(task, resume=resume)
 

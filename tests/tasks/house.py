@@ -9,9 +9,9 @@ from keryx.agents.base import FakeAgentRunner
 from keryx.agents.registry import AgentRegistry
 from keryx.clock import VirtualClock
 from keryx.store.db import Database
-from keryx.tasks.events import NewsArrived, TaskChanged, TaskEvent
+from keryx.tasks.events import NewsArrived, TaskEvent
 from keryx.tasks.manager import Limits, TaskManager
-from keryx.tasks.models import News, Task, TaskStatus
+from keryx.tasks.models import News
 from keryx.tasks.store import TaskStore
 
 
@@ -52,20 +52,6 @@ class House:
                 await self.manager.stop()
         finally:
             await self.database.close()
-
-    async def done(self, task_id: int) -> Task:
-        """The task once it has ended, and its result is kept."""
-        return await self.manager.wait(task_id)
-
-    async def until(self, task_id: int, status: TaskStatus) -> Task:
-        """The task once it has reached `status`."""
-        async with self.manager.events() as events:
-            task = await self.manager.status(task_id)
-            while task.status is not status:
-                event = await anext(events)
-                if isinstance(event, TaskChanged) and event.task.id == task_id:
-                    task = event.task
-        return task
 
 
 async def next_news(events: AsyncIterator[TaskEvent]) -> News:

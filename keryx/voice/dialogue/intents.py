@@ -7,7 +7,7 @@ so that "the cancel button is broken" can only be work.
 
 from collections.abc import Iterator
 
-from keryx.voice.dialogue import smalltalk, tasktalk
+from keryx.voice.dialogue import asking, smalltalk, tasktalk
 from keryx.voice.dialogue.base import DialogueContext, Understanding
 from keryx.voice.dialogue.names import Meant, it_meant
 from keryx.voice.dialogue.normalise import Heard, as_written
@@ -83,6 +83,7 @@ def _conversation(norm: str) -> Understanding | None:
 
 def _command(core: Heard, context: DialogueContext) -> Understanding | None:
     """Commands about a task that the sentence names."""
+    core = tasktalk.without_asking(core)
     if (cancel := tasktalk.cancel_in(core.norm, context)) is not None:
         return _about("cancel_task", cancel, confidence=CERTAIN if cancel.found else LIKELY)
     if (call := tasktalk.callback_in(core.norm, context)) is not None:
@@ -96,6 +97,10 @@ def _command(core: Heard, context: DialogueContext) -> Understanding | None:
         if not status.meant.found and status.by_it:
             return Understanding(tool="list_tasks", confidence=LIKELY)
         return _about("get_task_status", status.meant, unknown=status.unknown)
+    if (listing := asking.list_by_words(core.norm)) is not None:
+        return Understanding(tool="list_tasks", arguments={"status": listing} if listing else {}, confidence=LIKELY)
+    if (asked := asking.about_task(core.norm, context)) is not None:
+        return _about("get_task_result" if asked.wants_result else "get_task_status", Meant(asked.task_id))
     return None
 
 

@@ -133,7 +133,7 @@ _EMPTY_WORDS = frozenset(
     "running other again".split()
 )
 _IT = re.compile(
-    r"(?:it|this|that|this one|that one|(?:the|this|that|my)(?: current| same| running)? (?:task|job|one|agent|thing|work)|him|her|them|things?|"
+    r"(?:it|this|that|this one|that one|(?:the|this|that|my)(?: current| same| running)? (?:task|job|one|agent|thing|work|request)|him|her|them|things?|"
     r"(?:whatever|what|whats|the one|the one thats|the one which)(?: is| you are| youre| its| it is)?(?: currently| still)? (?:running|doing|working on|at|going on)(?: right)?(?: now)?|"
     r"what (?:youre|you are|its|it is) (?:doing|working on|busy with))"
 )
@@ -148,7 +148,7 @@ _NUMBERED = re.compile(rf"(?:the )?{NUMBERED}")
 _NUMBER_SOUNDS = {"for": 4, "fore": 4, "to": 2, "too": 2, "won": 1, "ate": 8, "tree": 3}
 _NUMBERED_BY_SOUND = re.compile(rf"(?:task|number|task number) (?P<sound>{'|'.join(_NUMBER_SOUNDS)})")
 _ORDERED = re.compile(
-    rf"(?:the |my )?(?P<ordinal>{ORDINAL}|last|latest|newest|most recent|oldest|earliest)(?: one| task| job| request| thing| of them)?"
+    rf"(?:the |my |that |this )?(?P<ordinal>{ORDINAL}|last|latest|newest|most recent|oldest|earliest)(?: one| task| job| request| thing| of them)?"
     r"(?: in the list| on the list| you (?:said|mentioned|named|listed)| i (?:asked for|asked you for|gave you|started))?"
 )
 

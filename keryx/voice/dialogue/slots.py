@@ -36,8 +36,10 @@ _INNER_PLACE = re.compile(
     r"\b(?:in|on|for|of|from|inside|within) (?:the|our|my) (?P<name>\w+(?: \w+){0,2}?) (?:project|repo|repository|codebase)\b"
 )
 _NEW_TASK = re.compile(
-    r"(?:(?:start|create|make|begin|open|kick off|dispatch|queue|add|heres|here is|ive got|i have|its|thats|and|now|another|a|one) )*(?:a )?(?:new|another|separate|different|fresh) (?:task|job|one|thing|request)"
-    r"(?: (?:to|that should|that|where you|in which you|which should)\b)? ?"
+    r"(?:(?:start|create|make|begin|open|kick off|dispatch|queue|add|heres|here is|ive got|i have|its|thats|and|now|another|a|one) )*"
+    r"(?:a )?(?:new|another|separate|different|fresh) (?:task|job|one|thing|request)"
+    r"(?: for (?:you|claude|codex)\b)?(?: (?:to|that should|that|where you|in which you|which should)\b)? ?"
+    r"|(?:start|create|make|open|add|queue|dispatch) a (?:task|job|ticket) (?:to (?!the |a |my |our |this |that )|that should |which should |where you )"
 )
 _MODE = re.compile(
     r"(?: |^)(?:(?:in|using|with) (?:the )?(?P<mode>plan|planning|ask|auto|automatic|full) mode)(?= |$) ?"
@@ -117,6 +119,8 @@ def _agent_patterns(agents: tuple[str, ...]) -> tuple[list[re.Pattern[str]], lis
         rf"(?:ask|asking|get|getting|tell|telling|want|instruct) {name} (?:to|that it should) ?",
         rf"(?:can|could|would|will|should) {name} (?:please )?(?=\w)",
         rf"{name} (?:please|should|can you|could you|could|can|needs to|must|has to|shall) (?=\w)",
+        rf"(?:give|hand|pass|assign) {name} (?:this|that|the following)(?: one| task| job| work)? ?",
+        rf"(?:give|hand|pass|assign) (?:this|that|it)(?: one| task| job)? to {name} ?",
         rf"(?:put|set|send) {name} (?:on|onto|to work on|to) ?",
     ]
     trailing = [

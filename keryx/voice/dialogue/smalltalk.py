@@ -9,11 +9,12 @@ NAME = r"(?:keryx|kerix|kericks|kerrix|carex|cerix|kerux|ceryx)"
 _LEAD = re.compile(
     rf"(?:(?:hey|hi|hello|yo)(?: there| {NAME})?|good (?:morning|afternoon|evening)|{NAME}|u+m+|u+h+|e+r+m*|a+h+|oh|well(?! (?:known|formed))|so(?! that)|hm+|mm+|"
     r"okay|ok|alright|all right|right(?! (?:align|click|hand|side|to|pad|aligned))|great|perfect|cool|thanks|thank you|yeah(?= (?:so|i|id|can|could|please|lets|and))|basically|listen|please|kindly|"
+    r"(?:would|do) you mind|you know what|guess what|here goes|"
     r"(?:could|can|would|will) (?:you|we|someone|somebody)(?: please| maybe| perhaps| possibly| quickly| just| kindly| also)*|"
     r"(?:i would|id) (?:really )?(?:like|love|want)(?: (?:you|it|someone|somebody))? to|"
     r"i (?:really )?(?:want|need)(?: (?:you|someone|somebody))? to|i (?:was|am|were) (?:just )?(?:thinking|wondering)(?: if you could| whether you could)?|"
     r"im (?:just )?(?:thinking|wondering)(?: if you could| whether you could)?|"
-    r"we (?:need|want|have) to|(?:would|do) you mind|do me a favou?r and|i was hoping you could|is it possible to|"
+    r"we (?:need|want|have) to|do me a favou?r and|i was hoping you could|is it possible to|"
     r"go ahead and|lets|let us|maybe|perhaps|just|quickly|now|then|you know|i think|i guess|yes please|if you could|"
     r"(?:ive got|i have|heres|here is) (?:a new one|a new task|another one|another task|a task|a job)(?: for you)?)\b ?"
 )
@@ -50,7 +51,7 @@ _AROUND = (
 
 _FAREWELL = (
     r"(?:good ?)?bye(?: ?bye)?(?: now| then)?|(?:see|catch) (?:you|ya)(?: later| soon| tomorrow| then| around| monday)?|(?:talk|speak) to you (?:later|soon|tomorrow|then)|"
-    r"(?:talk|speak) (?:later|soon|tomorrow)|hang up(?: the phone| the call)?|(?:end|finish|close|terminate) (?:the|this) call|end call|"
+    r"(?:talk|speak) (?:later|soon|tomorrow)|hang up(?: the phone| the call)?|(?:end|finish|close|terminate|stop|cancel|quit|drop) (?:the|this|our) call|end call|"
     r"good ?night|cheerio|ciao|so long|take care|disconnect|have a (?:good|nice|great|lovely) (?:one|day|evening|night|weekend|afternoon)"
 )
 _THAT_IS_ALL = (
@@ -73,11 +74,11 @@ TRAILING_GOODBYE = re.compile(
 )
 
 STOP = _only(
-    r"stop(?: (?:it|that|there|now|talking|speaking|reading|please))?|be (?:quiet|silent)|quiet|shut up|shut it|shush|hush|shh+|silence|"
+    r"stop(?: (?:it|that|there|now|talking|speaking|reading|please))?|(?:be|keep|stay) (?:quiet|silent)|quiet|shut up|shut it|shush|hush|shh+|silence|"
     r"(?:thats )?enough(?: of that)?|(?:thats|thank you thats|that is) enough|pipe down|mute|zip it|quit talking|not now|skip(?: it| that| this| the rest)?|"
     r"stop stop|whoa|hold on(?: a (?:second|sec|moment|minute))?|hang on(?: a (?:second|sec|moment|minute))?|wait(?: a (?:second|sec|moment|minute))?|one (?:moment|second|sec)|"
     r"no more|i (?:get|got) it|(?:you can )?stop reading(?: that| it)?|dont read(?: (?:that|it|the rest))?(?: out)?",
-    _AROUND + r"|yeah|yes|will you|would you|and",
+    _AROUND + r"|yeah|yes|will you|would you|and|for (?:a|one) (?:moment|second|sec|minute|bit|while)|for now",
 )
 SLOWER = _only(
     r"(?:(?:speak|talk|go|say (?:it|that)|read(?: it| that)?|repeat (?:it|that)|do it|be|a|and|it|again) )*(?:(?:a )?(?:little|bit|lot|little bit|much|far) )?(?:more )?(?:slower|slowly)|slow(?: it)? down(?: a (?:bit|little|little bit))?|"
@@ -135,7 +136,7 @@ YES = _only(
 )
 _NO_WORDS = frozenset(
     "no nope nah naw not dont never wait stop cant cannot isnt wasnt wont shouldnt wouldnt nevermind negative neither leave keep abort "
-    "forget wrong nothing hold hang halt undo refuse deny reject decline against doubt unsure pause later".split()
+    "forget wrong nothing hold hang halt undo refuse deny reject decline against doubt unsure pause later forgot forgotten".split()
 )
 _NO_PHRASES = re.compile(
     r"\b(?:never mind|no thanks|no way|not yet|do not|hold on|hang on|leave it|keep it|rather not|on second thought|change[d]? my mind|i take that back)\b"
@@ -160,7 +161,7 @@ DONT_CANCEL = re.compile(
 
 _PIN_LEAD = re.compile(
     r"(?:(?:okay|ok|so|um+|uh+|well|sure|yes|yeah|right|hi|hello|hey|here|heres|and|sorry|no) )*"
-    r"(?:(?:my|the|its|heres|here is|here comes|use|with|is|this is) )*(?:pin|pen|p i n|pin code|pin number|pincode|passcode|pass code|code|secret code|secret number|personal identification number)"
+    r"(?:(?:my|the|its|heres|here is|here comes|use|with|is|this is) )*(?:pins?|pen|p i n|pin code|pin number|pincode|passcode|pass code|code|secret code|secret number|personal identification number)"
     r"(?: (?:code|number|is|its|would be|for you|s)\b)*"
 )
 _PIN_ANSWER_LEAD = re.compile(

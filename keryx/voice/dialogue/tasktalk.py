@@ -17,6 +17,19 @@ _CORRECTED = re.compile(
 )
 
 
+_ASKING = re.compile(
+    r"(?:(?:and|but|so|okay|or|also|say|hey|tell me|do you know|(?:can|could) you (?:tell me|see|check)|do you have any idea|any idea|"
+    r"i want to know|id like to know|i wonder|id love to know|remind me|maybe|by the way|quick question|one question|question) )+"
+    r"(?=(?:what|whats|which|how|hows|is|are|has|have|did|any|where|when|if|whether|who|why|cancel|stop|abort|kill|tell|call)\b)"
+)
+
+
+def without_asking(core: Heard) -> Heard:
+    """A question or command without the words that lead up to it ("and", "do you know")."""
+    match = _ASKING.match(core.norm)
+    return Heard(core.after(match.end())) if match else core
+
+
 def number_words(number: int | None) -> list[str]:
     """A task's number as it may be said, word by word."""
     return [] if number is None else in_words(number).replace("-", " ").split()
@@ -43,11 +56,20 @@ def _prefer(phrase: str, context: DialogueContext, first: list[TaskBrief], *, le
 _CANCEL = re.compile(
     r"(?:(?:no|wait|actually|yes|yeah|please|and|forget it|then|also|you (?:can|may|should|could|must)|we (?:can|should)|i would|id) )*"
     r"(?:(?:i dont (?:need|want) .{1,60}? (?:any ?more|any longer) (?:so )?(?:please )?))?"
-    r"(?P<verb>cancel|abort|kill|stop|halt|terminate|scrap|drop|end|quit|call off|forget about|forget|get rid of|give up on|give up) "
+    r"(?P<verb>cancel|abort|kill|stop|halt|terminate|scrap|drop|end|quit|call off|shut down|interrupt|discontinue|pull the plug on|never mind about|never mind|forget about|forget|get rid of|give up on|give up) "
     r"(?P<target>.{1,90}?)(?: (?:immediately|please|any ?more|at once|for now|instead|too|as well|entirely|completely|off))?"
 )
 _UNWANTED = re.compile(
     r"i dont (?:need|want) (?P<ref>.{1,60}?) (?:any ?more|any longer)(?: so)?(?: please)? (?P<verb>cancel|stop|abort|kill|drop|scrap) (?:it|that|that one|this)"
+)
+_UNNEEDED = re.compile(
+    r"(?P<ref>.{1,60}?) (?:can|should|may|must|needs to|has to) be (?:cancelled|canceled|stopped|aborted|killed|dropped)(?: please| now)?"
+    r"|(?P<ref2>.{1,60}?) (?:is|isnt|is not) (?:no longer |not )?(?:needed|necessary|wanted|required)(?: any ?more)?"
+    r"|(?:i|we) (?:dont|do not|no longer) (?:need|want) (?P<ref3>.{1,60}?)(?: (?:any ?more|any longer))?"
+)
+_WITH_REASON = re.compile(
+    rf"(?P<cancel>(?:please )?(?:cancel|abort|kill|stop|halt|terminate|scrap|drop) (?:(?:the )?{NUMBERED}|(?:it|that|this)|(?:the|that|my) \S+(?: \S+){{0,3}}? (?:one|task|job))) "
+    r"(?:because|since|as|its|it is|it has|it was|thats|that is|theres|there is|i|im|ive|we|weve|were|dont|not|never mind|for|before) .{2,80}"
 )
 _CLEAR_VERBS = ("cancel", "abort", "call off")
 _CALLED_A_TASK = re.compile(r".*\b(?:one|task|job)|(?:the |my )?(?:task|job) .*|(?:work|working) on .*")
@@ -55,6 +77,12 @@ _CALLED_A_TASK = re.compile(r".*\b(?:one|task|job)|(?:the |my )?(?:task|job) .*|
 
 def cancel_in(norm: str, context: DialogueContext) -> Meant | None:
     """Which task the sentence wants cancelled; None unless the whole of it says so."""
+    if (named := _UNNEEDED.fullmatch(norm)) and (called := named["ref"] or named["ref2"] or named["ref3"]):
+        if re.fullmatch(rf"(?:the )?{NUMBERED}|.* (?:one|task|job)", called):
+            meant = _prefer(called, context, _unfinished(context))
+            return meant if meant.found else None
+    if (reasoned := _WITH_REASON.fullmatch(norm)) and (meant := cancel_in(reasoned["cancel"], context)) is not None:
+        return meant if meant.found else None
     if (unwanted := _UNWANTED.fullmatch(norm)) and (
         meant := _prefer(unwanted["ref"], context, _unfinished(context))
     ).found:
@@ -94,11 +122,12 @@ def _bare_cancel(norm: str, context: DialogueContext) -> Meant | None:
 
 # --- call me back -----------------------------------------------------------------------------------------------------
 
-_CALL_FOR = re.compile(
-    r".*?(?:when|once|after|as soon as|if|about|for|on) "
-    + _REF
-    + r"(?: (?:is|are|has|have|was|gets?|does|finishes|ends|completes|fails|comes)\b.*)?"
+_DONE_WORDS = frozenset(
+    "it its it that thats they theyre you youre youve have are is has been was be done finished finish ready over complete completed "
+    "everything all this he hes she shes something anything later tomorrow changes change happens happened afterwards news there any "
+    "know more the results result with an answer through up both tests pass passed".split()
 )
+"""A clause of nothing but these is about the task in focus ("when it's done")."""
 
 
 def callback_in(norm: str, context: DialogueContext) -> Meant | None:
@@ -116,26 +145,17 @@ def callback_in(norm: str, context: DialogueContext) -> Meant | None:
     when = next((value for value in asked.groups() if value), None)
     if when is None:
         return Meant(context.focus) if context.focus is not None else NOBODY
-    clause = re.fullmatch(
-        r"(?:when(?:ever)?|once|after|as soon as|if|about|with|on|then) ?(?:the results? (?:of|for) )?(?P<ref>.+?)"
-        r"(?:(?: (?:is|are|has|have|was|gets?|does|been))* ?(?:done|finished|finish|finishes|ready|over|complete|completed|completes|through|ended|ends|up|failed|fails|fail|changed?|news|works?|passes|pass|green|happens|happened)?(?: or .*)?)?",
-        when,
-    )
-    ref = clause["ref"].strip() if clause else ""
-    if (
-        re.fullmatch(
-            r"(?:its|it|thats|that|theyre|they|youre|you|youve|you have|everything|this|all|he|she|done|finished|later|tomorrow|hes|shes|something|anything)(?: (?:is|are|has|have|all|been|was|changes|happens|s))*",
-            ref,
-        )
-        or not ref
-    ):
+    words = re.sub(r"^(?:when(?:ever)?|once|after|as soon as|if|about|with|on|then)\b ?(?:the results? (?:of|for) )?", "", when).split()
+    if not words or _DONE_WORDS.issuperset(words):
         return Meant(context.focus) if context.focus is not None else NOBODY
-    meant = _prefer(ref, context, _unfinished(context))
-    if meant.found:
-        return meant
-    if CALLBACK_TAIL.fullmatch(norm) and len(ref.split()) <= 2 and not context.tasks:
-        return NOBODY
-    return meant if meant.which else None
+    for size in range(len(words), 0, -1):
+        meant = _prefer(" ".join(words[:size]), context, _unfinished(context))
+        if meant.by not in ("", "it", "any") and meant.found:
+            return meant
+    if asked[0].split()[0] in ("let", "tell", "i"):
+        # "Let me know when you've bumped the version": the clause itself is the work.
+        return None
+    return Meant(context.focus) if context.focus is not None else NOBODY
 
 
 # --- results ----------------------------------------------------------------------------------------------------------
@@ -219,6 +239,7 @@ _STATUS_WORDS = {
 _ANY_STATUS = "|".join(_STATUS_WORDS.values())
 _TASKS = r"(?:tasks|jobs|work|things|ones|task|job)"
 _WHEN = r"(?: (?:right now|now|at the moment|currently|today|so far|still|at present|just now|already|here|for me|these days|yet|again))*"
+_IS_IT_DONE = re.compile(r"are we (?:there|done|nearly there|getting there|close)(?: yet)?|(?:is|are) (?:you|we) (?:done|finished|nearly done|almost done|ready)(?: yet| with (?:it|that))?|hows that going|(?:did|does) (?:it|that) (?:work|pass|help)(?: out)?")
 _LIST_BY_STATUS = [
     re.compile(
         rf"(?:what|whats|what is|what are|what has|what have|which|which ones|who|whos)(?: is| are| has| have)?(?: (?:still|currently|all|been|just|everything|{_TASKS}|of them|of my tasks|my tasks|the tasks|is|are|has|have))*{_WHEN} (?P<status>{_ANY_STATUS}|open|left){_WHEN}"
@@ -245,11 +266,11 @@ _LIST_ALL = re.compile(
     rf"(?:(?:whats|what is|whats been) (?:going on|happening|up|new|cooking|the (?:overall )?(?:status|situation|state of (?:things|play|affairs)|latest|news|update|score))(?: (?:with|on|of) (?:everything|my tasks|the tasks|all (?:the |my )?tasks))?{_WHEN})"
     rf"|(?:hows|how is|how are|how re|howre|how) (?:everything|things|it all|all|all of (?:it|them)|we|the (?:tasks|work|jobs)|my (?:tasks|jobs)|they|the agents|are things)(?: (?:going|doing|coming along|coming on|getting on|looking|all going|progressing))?{_WHEN}"
     rf"|(?:status|status report|status update|update|overview|progress|progress report|news|state of play)(?: please| of everything| on everything)?"
-    rf"|(?:give me|get me|can i have|can i get|i want|i need|id like|tell me|read me|let me have|show me)(?: an| a| the| my)? (?:update|overview|rundown|summary of (?:everything|all tasks|my tasks|the tasks)|status|status report|status update|quick update|list|run down|latest)(?: (?:on|of) (?:everything|all (?:the |my )?tasks|my tasks|the tasks|things))?{_WHEN}"
+    rf"|(?:give me|get me|can i have|can i get|i want|i need|id like|tell me|read me|let me have|show me)(?: an| a| the| my)?(?: quick| short| brief| full)? (?:update|overview|rundown|summary of (?:everything|all tasks|my tasks|the tasks)|status|status report|status update|quick update|list|run down|latest)(?: (?:on|of) (?:everything|all (?:the |my )?tasks|my tasks|the tasks|things))?{_WHEN}"
     rf"|(?:any|is there any|do you have any|got any|have you got any) (?:news|updates?|progress|word)(?: for me)?{_WHEN}|anything new(?: for me)?|whats new|where are we{_WHEN}|where do we stand{_WHEN}|where do things stand{_WHEN}|how do things stand{_WHEN}"
     rf"|what (?:have|do) (?:you|we) (?:got|have)(?: for me| on| going| going on)?{_WHEN}|what (?:tasks|jobs) (?:are there|do i have|do you have|do we have|have i got|have we got){_WHEN}|(?:my |the |all |all my |all the )?tasks|(?:list|show|show me|list me) (?:everything|all|them all)"
     rf"|what (?:have|has|did) (?:you|we|they|everybody) (?:done|finished|managed|do|achieved|got done|accomplished)(?: so far| today| yet| up to now)*|(?:is|are) (?:everything|all|they all|all of (?:it|them)|it all|(?:all )?(?:the|my) (?:tasks|jobs)|all tasks) (?:done|finished|ready|complete|completed|okay|ok|all right|fine|running|good){_WHEN}"
-    rf"|what (?:did i|have i|was i|were we|did we) (?:ask|asked|give|given|order|ordered|asking|want|start|started)(?: you)?(?: for| to do)?(?: so far| today)?|what else(?: is there)?(?: is (?:running|going on))?"
+    rf"|what (?:did i|have i|was i|were we|did we) (?:ask|asked|give|given|order|ordered|asking|want|start|started)(?: you)?(?: for| to do)?(?: so far| today)?|what else(?: is there)?"
     rf"|(?:status of|how about|what about) (?:everything|all (?:my |the )?tasks|my tasks|the tasks|the others|the rest)|hows everybody doing|how many tasks"
 )
 
@@ -334,6 +355,8 @@ def status_in(norm: str, context: DialogueContext) -> StatusAsked | None:
         norm,
     )
     norm = re.sub(r"^(?:check|see) (?:if|whether) (?P<ref>.+) is (?=done|finished|ready)", r"is \g<ref> ", norm)
+    if _IS_IT_DONE.fullmatch(norm):
+        return StatusAsked(it_meant(context, _unfinished(context)), by_it=True)
     for pattern in _SURELY_STATUS:
         if match := pattern.fullmatch(norm):
             ref = match["ref"]
@@ -376,6 +399,9 @@ _ASIDE = r"(?:(?:no|wait|stop|oh|and|also|please|okay|hey|but|hold on|hang on|ye
 _TELL = re.compile(
     rf"{_ASIDE}(?:let (?P<ref1>\S+(?: \S+){{0,6}}?) know|(?:tell|ask|remind|instruct|inform|warn|message|nudge|advise) (?P<ref>\S+(?: \S+){{0,6}}?))(?P<link> (?:to|that|not to|about|its|it|if|whether|why|what|how|where|when|which|who|he|she|they|the|there|we|i|im|dont|never|you|your|my|our|a|this|please)\b)"
 )
+_GIVE_NOTE = re.compile(
+    rf"{_ASIDE}(?:give|leave|send|drop|write) (?P<ref>\S+(?: \S+){{0,6}}?) (?:a|another|this|the) (?:note|message|hint|comment|reminder|tip)(?: saying)?(?P<link> (?:that|to|about|it|the|its)\b)"
+)
 _TELL_IT = re.compile(
     rf"{_ASIDE}(?:tell|ask|remind|instruct|inform|warn|let) (?P<ref>it|him|her|them)(?: know)?(?P<link> \w+)"
 )
@@ -417,6 +443,10 @@ _VERB_IT = re.compile(
     rf"{_ASIDE}(?:push|commit|merge|ship|deploy|revert|undo|redo|rerun|run|retry|finish|fix|rename|test|document|review|squash|rebase|publish|release|move|clean|simplify|format|explain|try|do|put|open|send|show|rewrite|split|"
     r"check|use|call|name|write|double check|polish|store|save|mark|limit|restrict|base|translate|implement|extend|shorten) (?:it|that|this|those|them|these)\b(?: .{1,60})?"
 )
+_FOR_IT = re.compile(r"(?!.*\band\b)(?:\S+ ){1,9}(?:for|to|with|on|in|from|of|into|against|about) (?:it|that|this|them)(?: please| too)?")
+_STATES_IT = re.compile(
+    rf"{_ASIDE}(?:it|its|it is|theyre|thats (?:wrong|not|the wrong|incorrect)|that is (?:wrong|not)|but|except|unless|only if|in that case|only) .+|.{{1,60}} (?:should|must|needs to|has to|have to) also .+"
+)
 _PRIORITY = re.compile(
     rf"{_ASIDE}(?:set|change|raise|lower|increase|bump|give it|make) (?:up )?(?:the |its |a )?(?:high |higher |low |lower )?priority\b.*|{_ASIDE}prioriti[sz]e (?:it|this|that)"
 )
@@ -431,6 +461,8 @@ def steer_in(core: Heard, context: DialogueContext, *, in_place: bool) -> Steer 
         return None
     if (numbered := _NUMBERED_ANYWHERE.search(norm)) and not _ONLY_LIKE.search(norm):
         meant = task_meant(numbered[0], context)
+        if re.match(r"(?:what|whats|which|how|hows|is|are|has|did|when|where|wheres|any)\b", norm):
+            return None
         first = _NUMBERED_FIRST.match(norm)
         rest = core.after(first.end()) if first and first.end() < len(norm) else core.text
         return Steer(meant, _strip(rest))
@@ -442,10 +474,10 @@ def steer_in(core: Heard, context: DialogueContext, *, in_place: bool) -> Steer 
 
 
 def _told(core: Heard, context: DialogueContext, in_place: bool) -> Steer | None:
-    match = _TELL_IT.match(core.norm) or _TELL.match(core.norm)
+    match = _TELL_IT.match(core.norm) or _GIVE_NOTE.match(core.norm) or _TELL.match(core.norm)
     if match is None:
         return None
-    ref, link = match["ref"] or match["ref1"], match["link"].strip()
+    ref, link = match["ref"] or match.groupdict().get("ref1") or "", match["link"].strip()
     by_agent = bool(_AGENT_TOLD.fullmatch(ref))
     if by_agent and in_place and not context.tasks:
         return None
@@ -457,14 +489,12 @@ def _told(core: Heard, context: DialogueContext, in_place: bool) -> Steer | None
         return None
     if by_agent:
         # "Tell Claude to add tests": to the agent that works on something already, else it is new work for it.
-        spoken_of = next((task for task in context.tasks if task.id == context.focus), None)
-        if (
-            spoken_of is None
-            or not re.match(rf"{_ASIDE}(?:tell|let|remind)\b", core.norm)
-            or _names_other_project(core, spoken_of, context)
-        ):
+        at_work = it_meant(context, _unfinished(context))
+        spoken_of = next((task for task in context.tasks if task.id == at_work.task_id), None)
+        adds = re.match(rf"{_ASIDE}(?:tell|let|remind)\b", core.norm) or re.search(r"\b(?:also|too|as well)\b", core.norm)
+        if spoken_of is None or not adds or _names_other_project(core, spoken_of, context):
             return None
-        return Steer(Meant(context.focus, by="it"), text)
+        return Steer(at_work, text)
     if ref == "it" or ref in ("him", "her", "them", "that one", "this one"):
         return Steer(it_meant(context, _unfinished(context)), text)
     meant = _prefer(ref, context, _unfinished(context))
@@ -515,7 +545,7 @@ def _about_it(core: Heard, context: DialogueContext) -> Steer | None:
     for pattern in (_IT_SHOULD, _MAKE_SURE):
         if pattern.match(norm):
             return Steer(meant, _strip(core.text))
-    for pattern in (_INSTEAD, _DONT, _TOO, _ON_IT, _VERB_IT, _PRIORITY):
+    for pattern in (_INSTEAD, _DONT, _TOO, _ON_IT, _VERB_IT, _PRIORITY, _FOR_IT, _STATES_IT):
         if pattern.fullmatch(norm) and len(core.words) <= 30:
             return Steer(meant, _strip(core.text))
     return None

@@ -13,7 +13,7 @@ from keryx.clock import Clock, SystemClock
 from keryx.errors import BudgetSpent, KeryxError, NotFound, Refused, Unavailable
 from keryx.security.redact import redact
 from keryx.server.guards import BodyLimit, BrowserRules, HostGuard, Served
-from keryx.server.routes import events, health, page, talk, tasks
+from keryx.server.routes import events, health, page, talk, tasks, twilio
 
 if TYPE_CHECKING:
     from keryx.app import Keryx
@@ -49,7 +49,7 @@ def create_app(keryx: "Keryx", *, clock: Clock | None = None) -> FastAPI:
     app.state.clock = clock or SystemClock()
     app.state.stopping = asyncio.Event()
     app.state.served = Served.at(server.host, server.public_url)
-    for part in (page, health, tasks, events, talk):
+    for part in (page, health, tasks, events, talk, twilio):
         app.include_router(part.router)
     app.mount("/static", page.PageFiles())
     app.add_exception_handler(KeryxError, _keryx_error)

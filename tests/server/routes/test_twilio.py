@@ -9,7 +9,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from twilio.twiml.voice_response import Connect, VoiceResponse
+from twilio.twiml.voice_response import Connect, Stream, VoiceResponse
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from keryx.clock import VirtualClock
@@ -18,7 +18,7 @@ from keryx.security.tokens import StreamTokens
 from keryx.server.routes import twilio
 from keryx.voice.transports.base import LineClosed, MediaTransport, Played
 from tests.server.house import House, open_house, serving
-from tests.support.twilio_line import Account, TwilioLine, dial, post, sid
+from tests.support.twilio_line import Account, Answer, TwilioLine, dial, post, sid
 
 OWNER = "+15551234567"
 ACCOUNT = Account("0123456789abcdef0123456789abcdef", "https://keryx.example.org")
@@ -53,9 +53,10 @@ async def ring(
     call_sid: str = "CA1",
     *,
     signed_for: str | None = None,
-    path="/twilio/voice",
-    **headers,
-):
+    path: str = "/twilio/voice",
+    **headers: str,
+) -> Answer:
+    """Send a rightly signed request about a call."""
     form = ACCOUNT.webhook(caller, call_sid)
     return await post(url, path, form, ACCOUNT.sign(path, form, origin=signed_for), headers)
 
@@ -65,7 +66,9 @@ async def test_a_known_caller_is_joined_to_a_media_stream(url: str):
     assert answer.status == 200
     expected = VoiceResponse()
     connect = Connect(action="https://keryx.example.org/twilio/after", method="POST")
-    connect.stream(url="wss://keryx.example.org/twilio/media").parameter(name="token", value=answer.parameters["token"])
+    stream = Stream(url="wss://keryx.example.org/twilio/media")
+    stream.parameter(name="token", value=answer.parameters["token"])
+    connect.append(stream)
     expected.append(connect)
     expected.say(twilio.APOLOGY)
     expected.hangup()
@@ -88,15 +91,11 @@ async def test_a_signature_for_any_other_address_is_forged(url: str, signed_for:
 @pytest.mark.parametrize("path", ["/twilio/voice", "/twilio/after", "/twilio/status"])
 async def test_without_the_right_signature_nothing_is_answered(url: str, path: str):
     form = ACCOUNT.webhook(OWNER, "CA1")
-    for signature in (
-        "",
-        "wrong",
-        ACCOUNT.sign(path, {**form, "From": "+15550009999"}),
-        "ä".encode().decode("latin-1"),
-    ):
+    another = ACCOUNT.sign(path, {**form, "From": "+15550009999"})
+    for signature in ("", "wrong", another, "=" * 4000):
         answer = await post(url, path, form, signature)
         assert answer.status == 403
-        assert "token" not in answer.parameters if answer.body.startswith("<?xml") else True
+        assert "token" not in answer.body.replace("auth_token", "")
 
 
 async def test_a_stranger_is_rejected_at_once_and_the_log_says_so_with_the_number_masked(url: str, caplog):
@@ -158,7 +157,7 @@ async def test_a_status_may_come_twice(url: str):
         assert (await ring(url, path="/twilio/status")).status == 204
 
 
-# -- the media stream ---------------------------------------------------------------------------------------------------
+# -- the media stream
 
 
 def media_url(url: str) -> str:
@@ -228,13 +227,19 @@ async def test_a_token_of_another_call_opens_none(url: str, house: House):
 
 @pytest.mark.parametrize("origin", ["wss://keryx.example.org", "wss://keryx.example.org:443"])
 async def test_a_signed_upgrade_passes(url: str, house: House, origin: str):
+    joined = asyncio.Event()
+
+    async def take(transport: MediaTransport) -> None:
+        joined.set()
+
+    house.answer = take
     answer = await ring(url, call_sid="CA1")
     signature = ACCOUNT.sign("/twilio/media", origin=origin)
     headers = {"X-Twilio-Signature": signature, **FORWARDED}
     async with TwilioLine.open(media_url(url), answer.parameters, call_sid="CA1", headers=headers) as line:
-        await asyncio.sleep(0.1)  # a real socket: there is no event for "was not refused"
-        assert not line.ended.is_set()
-        assert len(house.callers) == 1
+        await joined.wait()
+        await line.ended.wait()
+    assert len(house.callers) == 1
 
 
 async def test_a_wrongly_signed_upgrade_is_refused_before_the_socket_opens(url: str, house: House):

@@ -53,6 +53,7 @@ class EventStream(Response):
         self._stopping = stopping
         self._ids = itertools.count(1)
         self._shown: dict[int, TaskOut] = {}
+        self._untold: set[int] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
@@ -99,12 +100,13 @@ class EventStream(Response):
 
     async def _send_snapshot(self, send: Send, *, only_if_changed: bool = False) -> None:
         tasks = [task_out(task) for task in await self._keryx.manager.list(limit=SNAPSHOT_TASKS)]
-        current = {task.id: task for task in tasks}
-        if only_if_changed and all(self._shown.get(number) == task for number, task in current.items()):
+        untold = [news_out(news) for news in await self._keryx.manager.untold()]
+        waiting = {news.id for news in untold}
+        same = waiting == self._untold and all(self._shown.get(task.id) == task for task in tasks)
+        self._shown, self._untold = {task.id: task for task in tasks}, waiting
+        if only_if_changed and same:
             await send({"type": "http.response.body", "body": b": still here\n\n", "more_body": True})
             return
-        self._shown = current
-        untold = [news_out(news) for news in await self._keryx.manager.untold()]
         snapshot = Snapshot(tasks=tasks, untold=untold, voice=voice_out(self._keryx), version=self._keryx.version)
         await self._send(send, "snapshot", snapshot)
 
@@ -119,8 +121,10 @@ class EventStream(Response):
                     self._shown[line.task_id] = shown.model_copy(update={"progress": progress.text})
                 await self._send(send, "progress", progress)
             case NewsArrived(news):
+                self._untold.add(news.id)
                 await self._send(send, "news", news_out(news))
             case NewsTold(news_ids):
+                self._untold.difference_update(news_ids)
                 await self._send(send, "told", Told(news_ids=list(news_ids)))
             case _:
                 assert_never(event)

@@ -187,7 +187,8 @@ async def test_resampling_keeps_the_voice_and_folds_nothing_back(page: Page, rat
         const resampler = new Resampler(from, to);
         const out = [];
         for (let start = 0; start < from; start += 128) {
-            resampler.push(Float32Array.from({ length: 128 }, (_, i) => Math.sin(2 * Math.PI * hertz * (start + i) / from)));
+            const wave = (_, i) => Math.sin(2 * Math.PI * hertz * (start + i) / from);
+            resampler.push(Float32Array.from({ length: 128 }, wave));
             while (resampler.ready) out.push(resampler.next());
         }
         const middle = out.slice(out.length / 4, out.length * 3 / 4);

@@ -32,7 +32,19 @@ export class TaskList {
     const row = this.rows.get(task.id);
     if (row) row.update(task);
     else this.#add(task);
+    this.#settle(task);
     this.#showTally();
+  }
+
+  /** A question is settled once its task works again, and nothing is told of a cancelled task. */
+  #settle(task) {
+    const settled = [...this.untold.values()].filter(
+      (news) =>
+        news.task_id === task.id &&
+        (task.status === "cancelled" || (news.kind === "question" && ["queued", "running"].includes(task.status))),
+    );
+    settled.forEach((news) => this.untold.delete(news.id));
+    if (settled.length) this.#showNews();
   }
 
   progress(line) {

@@ -206,7 +206,7 @@ async def test_a_cancelled_task_stays_cancelled_and_says_so_the_second_time(
 async def test_without_the_key_nothing_is_told_or_done(
     stranger: httpx2.AsyncClient, verb: str, path: str, key: str | None
 ) -> None:
-    headers = {} if key is None else {"Authorization": key.encode("latin-1")}
+    headers = httpx2.Headers([] if key is None else [(b"Authorization", key.encode("latin-1"))])
     answer = await stranger.request(verb, path, headers=headers, json={"description": "x"} if verb == "POST" else None)
     assert answer.status_code == 401
     assert "keryx serve" in answer.json()["error"]

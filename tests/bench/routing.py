@@ -71,12 +71,21 @@ def requests() -> Iterator[Request]:
         for row in rows:
             parts = {name: tuple(row.get(name, ())) for name in ("has", "lacks", "then")}
             yield Request(
-                group, row["text"], contexts[row["context"]], row["route"], row.get("args"), **parts, held=row.get("held", False)
+                group,
+                row["text"],
+                contexts[row["context"]],
+                row["route"],
+                row.get("args"),
+                **parts,
+                held=row.get("held", False),
             )
 
 
 def context_from(table: dict[str, Any]) -> DialogueContext:
-    tasks = [TaskBrief(row["id"], TaskStatus(row["status"]), row["project"], row["description"]) for row in table.get("tasks", ())]
+    tasks = [
+        TaskBrief(row["id"], TaskStatus(row["status"]), row["project"], row["description"])
+        for row in table.get("tasks", ())
+    ]
     return DialogueContext(
         table.get("projects", ()), table.get("agents", ()), tasks, table.get("focus"), table.get("pending")
     )
@@ -106,7 +115,9 @@ def main() -> None:
     if "--wrong" in sys.argv:
         for request in requests():
             if request.held == ("--held" in sys.argv) and (faults := request.faults()):
-                print(f"  {request.text!r} [{request.group}]: {'; '.join(faults)} (wanted {request.route} {request.args})")
+                print(
+                    f"  {request.text!r} [{request.group}]: {'; '.join(faults)} (wanted {request.route} {request.args})"
+                )
 
 
 if __name__ == "__main__":

@@ -273,6 +273,7 @@ class Acting:
             case _:
                 return [Line(result.spoken or self._phrases.say("failed_here"))]
 
+
 def spoken_project(project: str) -> str:
     """A project's name as it is said."""
     return " ".join(project.replace("-", " ").replace("_", " ").split())

@@ -6,7 +6,8 @@ from keryx.voice.dialogue.base import DialogueContext
 from keryx.voice.dialogue.names import AGENT_SOUNDS, task_meant
 
 _OPENERS = frozenset(
-    "what whats which who whos how hows howre is are was has have had do does did any anything give get show tell list read "
+    "what whats which who whos how hows howre is are was has have had do does did any anything give get show tell"
+    " list read "
     "name where wheres when let see lets going whatre there".split()
 )
 _STATES = {
@@ -17,35 +18,52 @@ _STATES = {
     "cancelled": ("cancelled", "canceled", "aborted"),
 }
 _STATE_OF = {word: state for state, words in _STATES.items() for word in words}
-_LIST_CORE = frozenset(
-    "tasks task jobs job overview status update updates going happening open rundown news anything everything work".split()
-) | _STATE_OF.keys()
-_LIST_WORDS = _LIST_CORE | _OPENERS | frozenset(
-    "many much i you we they my the a an of them all in on at for me us to please now right moment currently still else other "
-    "others quick short brief full current recent latest new things stuff ones one up today so far yet already just been being "
-    "your with about been agents agent everybody everyone anyone anybody someone somebody list state summary going long how "
-    "really actually exactly sort kind some something more and that this week morning be can could would like know hear out".split()
+_LIST_CORE = (
+    frozenset(
+        "tasks task jobs job overview status update updates going happening open rundown news anything everything"
+        " work".split()
+    )
+    | _STATE_OF.keys()
+)
+_LIST_WORDS = (
+    _LIST_CORE
+    | _OPENERS
+    | frozenset(
+        "many much i you we they my the a an of them all in on at for me us to please now right moment currently"
+        " still else other "
+        "others quick short brief full current recent latest new things stuff ones one up today so far yet already"
+        " just been being "
+        "your with about been agents agent everybody everyone anyone anybody someone somebody list state summary"
+        " going long how "
+        "really actually exactly sort kind some something more and that this week morning be can could would like"
+        " know hear out".split()
+    )
 )
 _NOT_OF_ALL = frozenset("it its that this he she".split())
 _RESULT_WORDS = frozenset(
-    "say said says result results outcome answer answered find found report reported turn turned out went wrong conclude "
+    "say said says result results outcome answer answered find found report reported turn turned out went wrong"
+    " conclude "
     "concluded summary findings failed fail happened came".split()
 )
 _STATUS_WORDS = _STATE_OF.keys() | frozenset(
-    "going coming along status state update updates news luck far stuck started start gone through pass passed work worked "
-    "ended over way close looking progressing moving word latest standing success succeed succeeded getting hold hanging still "
+    "going coming along status state update updates news luck far stuck started start gone through pass passed work"
+    " worked "
+    "ended over way close looking progressing moving word latest standing success succeed succeeded getting hold"
+    " hanging still "
     "yet already made make any soon eta".split()
 )
 _SMALL_WORDS = _OPENERS | frozenset(
-    "a an the my our your that this it its of in on at to for with from about by and or we you i they he she me us been being "
-    "be just now right so again once more please can could would will yet already still anyone anybody someone somebody "
+    "a an the my our your that this it its of in on at to for with from about by and or we you i they he she me us"
+    " been being "
+    "be just now right so again once more please can could would will yet already still anyone anybody someone"
+    " somebody "
     "everyone one task job thing work up out there as if whether not".split()
 )
 _NEVER_ABOUT_A_TASK = frozenset("why explain fix add write make create remove change use should".split())
 
 
 def list_by_words(norm: str) -> str | None:
-    """A question about all tasks: every word belongs to such questions and one is its core; the status it is limited to.
+    """The status that a question about all tasks is limited to: every word belongs to such questions, one is its core.
 
     "" for every status, None when it is no such question.
     """

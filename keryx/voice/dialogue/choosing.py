@@ -11,10 +11,14 @@ MOST_WORDS = 8
 """A longer answer is no choice but something else."""
 
 _AROUND = re.compile(
-    r"^(?:(?:in|the|for|on|i|mean|meant|said|um+|uh+|oh|its|it|is|that|would|be|please|yes|yeah|well|no|sorry|use|take|cancel|stop|tell|just|lets|say) )+"
+    r"^(?:(?:in|the|for|on|i|mean|meant|said|um+|uh+|oh|its|it|is|that|would|be|please|yes|yeah|well|no|sorry|use|"
+    r"take|cancel|stop|tell|just|lets|say) )+"
     r"|(?: (?:project|repo|repository|one|please|thanks|task|then|of course))+$"
 )
-_NO_PROJECT = re.compile(r"(?:none|neither|no project|any(?: of them)?|anywhere|(?:it )?doesnt matter|whatever|without(?: a project)?|none of (?:them|those|these)|i dont (?:care|know)|no (?:particular|specific) (?:one|project))")
+_NO_PROJECT = re.compile(
+    r"(?:none|neither|no project|any(?: of them)?|anywhere|(?:it )?doesnt matter|whatever|without(?: a project)?|"
+    r"none of (?:them|those|these)|i dont (?:care|know)|no (?:particular|specific) (?:one|project))"
+)
 _PLACE = re.compile(rf"(?:the )?(?P<place>{ORDINAL}|last|former|latter)(?: one| project)?")
 
 

@@ -7,11 +7,17 @@ so that "the cancel button is broken" can only be work.
 
 from collections.abc import Iterator
 
-from keryx.voice.dialogue import asking, smalltalk, tasktalk
+from keryx.voice.dialogue import asking, smalltalk
 from keryx.voice.dialogue.base import DialogueContext, Understanding
+from keryx.voice.dialogue.callbacks import callback_in
+from keryx.voice.dialogue.cancelling import cancel_in
 from keryx.voice.dialogue.names import Meant, it_meant
 from keryx.voice.dialogue.normalise import Heard, as_written
+from keryx.voice.dialogue.results import result_in
 from keryx.voice.dialogue.slots import Work, without_project, work_in
+from keryx.voice.dialogue.standing import list_in, status_in
+from keryx.voice.dialogue.steering import steer_in
+from keryx.voice.dialogue.targets import number_words, without_asking
 
 CERTAIN, LIKELY, AS_WORK, GUESS = 0.97, 0.9, 0.7, 0.4
 
@@ -83,17 +89,17 @@ def _conversation(norm: str) -> Understanding | None:
 
 def _command(core: Heard, context: DialogueContext) -> Understanding | None:
     """Commands about a task that the sentence names."""
-    core = tasktalk.without_asking(core)
-    if (cancel := tasktalk.cancel_in(core.norm, context)) is not None:
+    core = without_asking(core)
+    if (cancel := cancel_in(core.norm, context)) is not None:
         return _about("cancel_task", cancel, confidence=CERTAIN if cancel.found else LIKELY)
-    if (call := tasktalk.callback_in(core.norm, context)) is not None:
+    if (call := callback_in(core.norm, context)) is not None:
         return _about("request_callback", call, asks_which=False)
-    if (result := tasktalk.result_in(core.norm, context)) is not None:
+    if (result := result_in(core.norm, context)) is not None:
         return _about("get_task_result", result)
-    if (statuses := tasktalk.list_in(without_project(core.norm, context.projects))) is not None:
+    if (statuses := list_in(without_project(core.norm, context.projects))) is not None:
         arguments = {"status": statuses} if statuses else {}
         return Understanding(tool="list_tasks", arguments=arguments, confidence=LIKELY)
-    if (status := tasktalk.status_in(core.norm, context)) is not None:
+    if (status := status_in(core.norm, context)) is not None:
         if not status.meant.found and status.by_it:
             return Understanding(tool="list_tasks", confidence=LIKELY)
         return _about("get_task_status", status.meant, unknown=status.unknown)
@@ -114,7 +120,7 @@ def _about(
 
 def _steer_or_work(heard: Heard, core: Heard, context: DialogueContext) -> Understanding:
     work = work_in(heard, context)
-    steer = tasktalk.steer_in(core, context, in_place=work.in_place)
+    steer = steer_in(core, context, in_place=work.in_place)
     if steer is None:
         return _dispatch(work)
     arguments: dict[str, object] = {"task_id": steer.meant.task_id} if steer.meant.found else {}
@@ -176,7 +182,7 @@ def _pin(heard: Heard, context: DialogueContext) -> Understanding | None:
 
 
 def _answer(heard: Heard, core: Heard, context: DialogueContext) -> Understanding:
-    """A yes or no is waited for: a refusal anywhere wins, a yes must be nothing but a yes, the rest is no or a command."""
+    """The answer to a question: a refusal anywhere wins, a yes is nothing but a yes, the rest is no or a command."""
     norm = heard.norm
     deny = Understanding(intent="deny", confidence=CERTAIN)
     if smalltalk.DONT_CANCEL.fullmatch(core.norm) or smalltalk.NO.fullmatch(norm):
@@ -201,7 +207,9 @@ def _answer(heard: Heard, core: Heard, context: DialogueContext) -> Understandin
         return command
     if (context.pending or "").startswith("retry ") and _begins_with_yes(heard):
         # "Yes, but leave the tests alone": asked whether an agent shall try again, the rest is for the agent.
-        return Understanding(tool="send_followup", arguments={"task_id": asked_of, "text": heard.text.strip()}, confidence=LIKELY)
+        return Understanding(
+            tool="send_followup", arguments={"task_id": asked_of, "text": heard.text.strip()}, confidence=LIKELY
+        )
     if len([word for word in heard.words if word not in smalltalk.SCRAPS]) >= 3 and not _begins_with_yes(heard):
         return _steer_or_work(heard, core, context)
     return Understanding(intent="deny", confidence=GUESS)
@@ -242,7 +250,7 @@ def _yes_with_its_object(heard: Heard, context: DialogueContext, asked_of: int |
         return False
     task = next((task for task in context.tasks if task.id == asked_of), None)
     own = set(Heard(f"{task.description} {task.project or ''}").words) if task else set()
-    own |= {str(asked_of)} | set(tasktalk.number_words(asked_of))
+    own |= {str(asked_of)} | set(number_words(asked_of))
     rest = [word for word in heard.words if word not in _OBJECT_WORDS and word not in own]
     return bool(smalltalk.YES.fullmatch(" ".join(rest))) if rest else True
 

@@ -125,21 +125,26 @@ def agent_named(phrase: str, agents: Sequence[str]) -> str | None:
 # --- tasks ----------------------------------------------------------------------------------------------------------
 
 _ENDINGS = re.compile(
-    r"(?:ibility|ability|ibles?|ables?|ities|ity|ments?|ness|ally|ly|ations?|ating|ated|ates?|ions?|ings?|ers?|ed|es|e|s)$"
+    r"(?:ibility|ability|ibles?|ables?|ities|ity|ments?|ness|ally|ly|ations?|ating|ated|ates?|ions?|ings?|ers?|ed|"
+    r"es|e|s)$"
 )
 _EMPTY_WORDS = frozenset(
-    "a an the my our your that this these those one ones task tasks job jobs thing work for of in on at to with from about by and "
+    "a an the my our your that this these those one ones task tasks job jobs thing work for of in on at to with"
+    " from about by and "
     "or is it its project repo repository stuff please which you was were i we asked gave started me currently still "
     "running other again".split()
 )
 _IT = re.compile(
-    r"(?:it|this|that|this one|that one|(?:the|this|that|my)(?: current| same| running)? (?:task|job|one|agent|thing|work|request)|him|her|them|things?|"
-    r"(?:whatever|what|whats|the one|the one thats|the one which)(?: is| you are| youre| its| it is)?(?: currently| still)? (?:running|doing|working on|at|going on)(?: right)?(?: now)?|"
+    r"(?:it|this|that|this one|that one|(?:the|this|that|my)(?: current| same| running)? (?:task|job|one|agent|"
+    r"thing|work|request)|him|her|them|things?|"
+    r"(?:whatever|what|whats|the one|the one thats|the one which)(?: is| you are| youre| its| it is)?(?: currently|"
+    r" still)? (?:running|doing|working on|at|going on)(?: right)?(?: now)?|"
     r"what (?:youre|you are|its|it is) (?:doing|working on|busy with))"
 )
 _ONE_OF_MANY = re.compile(
     r"(?:(?:any |some )?one(?: of (?:them|those|the tasks|my tasks))?|a task|some task|something|one task|"
-    r"everything|all|all of (?:them|it)|all (?:the |my )?tasks|them all|both|both of them|every task|tasks|the tasks|the others?)"
+    r"everything|all|all of (?:them|it)|all (?:the |my )?tasks|them all|both|both of them|every task|tasks|"
+    r"the tasks|the others?)"
 )
 NUMBERED = rf"(?:(?:task|tasks|job)(?: number| no| num)?|number|the number) (?P<number>{NUMBER})(?: task| one)?"
 """A task called by its number, in normal form: "task four", "number 4"."""
@@ -148,8 +153,10 @@ _NUMBERED = re.compile(rf"(?:the )?{NUMBERED}")
 _NUMBER_SOUNDS = {"for": 4, "fore": 4, "to": 2, "too": 2, "won": 1, "ate": 8, "tree": 3}
 _NUMBERED_BY_SOUND = re.compile(rf"(?:task|number|task number) (?P<sound>{'|'.join(_NUMBER_SOUNDS)})")
 _ORDERED = re.compile(
-    rf"(?:the |my |that |this )?(?P<ordinal>{ORDINAL}|last|latest|newest|most recent|oldest|earliest)(?: one| task| job| request| thing| of them)?"
-    r"(?: in the list| on the list| you (?:said|mentioned|named|listed)| i (?:asked for|asked you for|gave you|started))?"
+    rf"(?:the |my |that |this )?(?P<ordinal>{ORDINAL}|last|latest|newest|most recent|oldest|earliest)(?: one| task|"
+    rf" job| request| thing| of them)?"
+    r"(?: in the list| on the list| you (?:said|mentioned|named|listed)| i (?:asked for|asked you for|gave you|"
+    r"started))?"
 )
 
 

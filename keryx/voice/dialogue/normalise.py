@@ -25,8 +25,10 @@ _ORDINALS = (
 _ORDINAL_VALUES = {word: value for value, word in enumerate(_ORDINALS) if value}
 
 NUMBER = (
-    rf"(?:\d{{1,9}}|(?:(?:{'|'.join(UNITS[1:])}|a) hundred(?: and)?(?: (?:{'|'.join([*TENS, *UNITS])}))?(?: (?:{'|'.join(UNITS[1:10])}))?)"
-    rf"|(?:{'|'.join(TENS)}|fourty)(?: (?:{'|'.join(UNITS[1:10])})\b)?|(?:{'|'.join(sorted(UNITS, key=len, reverse=True))}))\b"
+    rf"(?:\d{{1,9}}|(?:(?:{'|'.join(UNITS[1:])}|a) hundred(?: and)?(?: (?:{'|'.join([*TENS, *UNITS])}))?(?:"
+    rf" (?:{'|'.join(UNITS[1:10])}))?)"
+    rf"|(?:{'|'.join(TENS)}|fourty)(?: (?:{'|'.join(UNITS[1:10])})\b)?|"
+    rf"(?:{'|'.join(sorted(UNITS, key=len, reverse=True))}))\b"
 )
 """A cardinal number in normal form, as a regular expression: digits, or words up to 999."""
 ORDINAL = rf"(?:{'|'.join(_ORDINALS[1:])}|\d{{1,3}}(?:st|nd|rd|th))\b"
@@ -103,7 +105,7 @@ def number_in(phrase: str) -> int | None:
 
 
 def digits_in(words: list[str]) -> str | None:
-    """The digits that `words` spell one after the other ("double four oh", "forty two", "4", "0123"); None otherwise."""
+    """The digits that `words` spell one after the other ("double four oh", "forty two", "0123"); None otherwise."""
     digits = ""
     times = 1
     tens: int | None = None

@@ -12,7 +12,9 @@ MAX_NAME_WORDS = 7
 """A task's description is called by so many of its words at most."""
 
 _LEADING_VERB = re.compile(r"^(?:please )?\w+ (?=(?:the|a|an|our|my|all|every|its) \w)", re.IGNORECASE)
-_HANGING = frozenset("the a an and or to of in on at for with from by that which so my our is are it its when where while".split())
+_HANGING = frozenset(
+    "the a an and or to of in on at for with from by that which so my our is are it its when where while".split()
+)
 
 
 class Phrases:
@@ -53,12 +55,14 @@ def task_name(task_id: int, description: str) -> str:
 
 
 def about_words(description: str) -> str:
-    """A task's description as it can be called in a sentence: "the failing invoice test"; "" when there is no short way.
+    """What a task is called in a sentence: "the failing invoice test"; "" when there is no short way.
 
     Marks that would break the sentence are left out.
     """
     flat = " ".join(re.sub(r"[\"`*_#<>{}\[\]|\\]+", " ", description).split())
-    first = re.split(r"(?<=\w)[.;:,?!](?:\s|$)|\s+(?:and|then|because|so that|which|but)\s+", flat, maxsplit=1)[0].strip()
+    first = re.split(r"(?<=\w)[.;:,?!](?:\s|$)|\s+(?:and|then|because|so that|which|but)\s+", flat, maxsplit=1)[
+        0
+    ].strip()
     words = _LEADING_VERB.sub("", first).split()
     if len(words) > MAX_NAME_WORDS:
         words = words[:MAX_NAME_WORDS]

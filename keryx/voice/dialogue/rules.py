@@ -172,7 +172,13 @@ class RulesDialogue:
         lines = await self._with_errors_said(understood, text, context)
         if understood.intent not in _ASIDES:
             self._to_repeat = list(lines)
-        if rest and understood.intent != "repeat" and understood.intent != "stop" and not self.ended and not any(line.asks for line in lines):
+        if (
+            rest
+            and understood.intent != "repeat"
+            and understood.intent != "stop"
+            and not self.ended
+            and not any(line.asks for line in lines)
+        ):
             lines.append(self._offer(rest))
         return lines
 

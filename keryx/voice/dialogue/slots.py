@@ -13,13 +13,20 @@ from keryx.voice.dialogue.smalltalk import TRAILING_GOODBYE, without_fillers
 EDGE_WORDS = 40
 """How many words at either end are searched for slots; a project named deeper inside is only a mention."""
 
+MAX_CUTS = 12
+"""Slots are looked for at most so often; "in billing in billing in billing" is no request."""
+
 _KIND = r"(?:project|repo|repository|codebase|code base|directory|folder)"
 _LOOSE_KIND = r"(?:project|repo|repository|codebase|code base|code|app|service|side|site)"
 _PLACE = r"(?:over in|back in|in|on|for|inside|within|at|with)"
 _ARTICLE = r"(?:the |our |my |that )?"
-_CORRECTION = r"(?:(?:no wait|oh wait|wait|no sorry|sorry|no|i mean|i meant|or rather|rather|actually|scratch that|make that|oh)(?: |$))+"
+_CORRECTION = (
+    r"(?:(?:no wait|oh wait|wait|no sorry|sorry|no|i mean|i meant|or rather|rather|actually|scratch that|make that|"
+    r"oh)(?: |$))+"
+)
 _NOT_A_NAME = frozenset(
-    "whole entire current same new other next main git this that each every any right wrong first second last own real old big "
+    "whole entire current same new other next main git this that each every any right wrong first second last own"
+    " real old big "
     "small demo test example sample python rust side open source remote local monorepo all".split()
 )
 
@@ -27,40 +34,53 @@ _LEADING_PLACE = re.compile(rf"(?:{_CORRECTION})?{_PLACE} {_ARTICLE}(?P<name>\w+
 _LEADING_BARE = re.compile(rf"(?:{_CORRECTION})?{_PLACE} {_ARTICLE}(?P<rest>\w+(?: \w+){{0,3}})")
 _LEADING_TITLE = re.compile(rf"(?:the )?(?P<name>\w+(?: \w+){{0,2}}?) {_KIND}\b ?")
 _TRAILING_PLACE = re.compile(
-    rf" (?:and )?(?:(?:thats|that is|its|this is) )?(?:over in|in|on|for|of|from|to|inside|within|at) {_ARTICLE}(?P<name>\w+(?: \w+){{0,2}}?) {_KIND}$"
+    rf" (?:and )?(?:(?:thats|that is|its|this is) )?(?:over in|in|on|for|of|from|to|inside|within|"
+    rf"at) {_ARTICLE}(?P<name>\w+(?: \w+){{0,2}}?) {_KIND}$"
 )
 _TRAILING_BARE = re.compile(
-    rf" (?:and )?(?:(?:thats|that is|its|this is) )?(?:over in|in|on|for|inside|within) {_ARTICLE}(?P<name>\w+(?: \w+){{0,2}}?)$"
+    rf" (?:and )?(?:(?:thats|that is|its|this is) )?(?:over in|in|on|for|inside|"
+    rf"within) {_ARTICLE}(?P<name>\w+(?: \w+){{0,2}}?)$"
 )
 _INNER_PLACE = re.compile(
-    r"\b(?:in|on|for|of|from|inside|within) (?:the|our|my) (?P<name>\w+(?: \w+){0,2}?) (?:project|repo|repository|codebase)\b"
+    r"\b(?:in|on|for|of|from|inside|within) (?:the|our|my) (?P<name>\w+(?: \w+){0,2}?) (?:project|repo|repository|"
+    r"codebase)\b"
 )
 _NEW_TASK = re.compile(
-    r"(?:(?:start|create|make|begin|open|kick off|dispatch|queue|add|heres|here is|ive got|i have|its|thats|and|now|another|a|one) )*"
+    r"(?:(?:start|create|make|begin|open|kick off|dispatch|queue|add|heres|here is|ive got|i have|its|thats|and|"
+    r"now|another|a|one) )*"
     r"(?:a )?(?:new|another|separate|different|fresh) (?:task|job|one|thing|request)"
     r"(?: for (?:you|claude|codex)\b)?(?: (?:to|that should|that|where you|in which you|which should)\b)? ?"
-    r"|(?:start|create|make|open|add|queue|dispatch) a (?:task|job|ticket) (?:to (?!the |a |my |our |this |that )|that should |which should |where you )"
+    r"|(?:start|create|make|open|add|queue|dispatch) a (?:task|job|ticket) (?:to (?!the |a |my |our |this |that )|"
+    r"that should |which should |where you )"
 )
 _MODE = re.compile(
     r"(?: |^)(?:(?:in|using|with) (?:the )?(?P<mode>plan|planning|ask|auto|automatic|full) mode)(?= |$) ?"
 )
 _MODES = {"planning": "plan", "automatic": "auto"}
 
-_ME = r"(?:call|ring|phone|text|message|ping|buzz|notify|dial|tell|alert) me|give me a (?:call|ring|shout|buzz|bell|ping)|let me know|send me a (?:message|text)|get back to me"
+_ME = (
+    r"(?:call|ring|phone|text|message|ping|buzz|notify|dial|tell|alert) me|give me a (?:call|ring|shout|buzz|bell|"
+    r"ping)|let me know|send me a (?:message|text)|get back to me"
+)
 _DONE_CLAUSE = (
-    r"(?:when(?:ever)?|once|after|as soon as|if|the moment) (?:it|its|it is|that|thats|thatis|that is|theyre|they|youre|you|youve|you are|this|everything|all|the|done|finished|ready|she|he|hes|shes|claude|codex)"
+    r"(?:when(?:ever)?|once|after|as soon as|if|the moment) (?:it|its|it is|that|thats|thatis|that is|theyre|they|"
+    r"youre|you|youve|you are|this|everything|all|the|done|finished|ready|she|he|hes|shes|claude|codex)"
     r"(?: \w+){0,8}"
 )
 CALLBACK_TAIL = re.compile(
     rf"(?: |^)(?:(?:and|then|also|please|but|plus|afterwards|could you|can you|and then) )*"
-    rf"(?:(?:{_ME})(?: back| up)?(?: {_DONE_CLAUSE}| afterwards| after| after that| later| then| with the results?| about it)"
-    r"|(?:call|ring|phone|text|message|ping|buzz|notify|dial) me(?: back| up)?|give me a (?:call|ring|shout|buzz|bell)(?: back)?)$"
+    rf"(?:(?:{_ME})(?: back| up)?(?: {_DONE_CLAUSE}| afterwards| after| after that| later| then| with the results?|"
+    rf" about it)"
+    r"|(?:call|ring|phone|text|message|ping|buzz|notify|dial) me(?: back| up)?|give me a (?:call|ring|shout|buzz|"
+    r"bell)(?: back)?)$"
 )
 CALLBACK_LEAD = re.compile(
-    rf"(?:{_ME})(?: back| up)? (?:when|once|after|as soon as) (?:youve|you have|youre done|you are done|youre finished|you)(?: finished| done)? "
+    rf"(?:{_ME})(?: back| up)? (?:when|once|after|as soon as) (?:youve|you have|youre done|you are done|"
+    rf"youre finished|you)(?: finished| done)? "
 )
 _NO_CALLBACK_TAIL = re.compile(
-    r" (?:(?:and|but) )?(?:theres )?(?:no need to|you dont (?:need|have) to|dont|do not) (?:call|ring|phone|text)(?: me)?(?: back)?(?: when .{0,30})?$"
+    r" (?:(?:and|but) )?(?:theres )?(?:no need to|you dont (?:need|have) to|dont|do not) (?:call|ring|phone|"
+    r"text)(?: me)?(?: back)?(?: when .{0,30})?$"
 )
 
 
@@ -124,7 +144,8 @@ def _agent_patterns(agents: tuple[str, ...]) -> tuple[list[re.Pattern[str]], lis
         rf"(?:put|set|send) {name} (?:on|onto|to work on|to) ?",
     ]
     trailing = [
-        rf" (?:(?:and|please|but|preferably|ideally) )*(?:using|with|via|through|by|use|let|have|on) {name}(?: (?:do|handle|for|on)(?: (?:it|that|this))?)?$",
+        rf" (?:(?:and|please|but|preferably|ideally) )*(?:using|with|via|through|by|use|let|have|"
+        rf"on) {name}(?: (?:do|handle|for|on)(?: (?:it|that|this))?)?$",
         rf" (?:(?:and|then) )*(?:give|hand|pass) (?:it|that|this) to {name}$",
     ]
     return [re.compile(pattern) for pattern in leading], [re.compile(pattern) for pattern in trailing]
@@ -135,7 +156,9 @@ def work_in(heard: Heard, context: DialogueContext) -> Work:
     work = Work()
     cut = _Cutter(heard)
     before = None
-    while before != (cut.start, cut.end):
+    for _ in range(MAX_CUTS):
+        if before == (cut.start, cut.end):
+            break
         before = (cut.start, cut.end)
         _cut_politeness(cut)
         _cut_left(cut, work, context)

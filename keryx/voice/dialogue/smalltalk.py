@@ -7,20 +7,26 @@ from keryx.voice.dialogue.normalise import digits_in
 NAME = r"(?:keryx|kerix|kericks|kerrix|carex|cerix|kerux|ceryx)"
 
 _LEAD = re.compile(
-    rf"(?:(?:hey|hi|hello|yo)(?: there| {NAME})?|good (?:morning|afternoon|evening)|{NAME}|u+m+|u+h+|e+r+m*|a+h+|oh|well(?! (?:known|formed))|so(?! that)|hm+|mm+|"
-    r"okay|ok|alright|all right|right(?! (?:align|click|hand|side|to|pad|aligned))|great|perfect|cool|thanks|thank you|yeah(?= (?:so|i|id|can|could|please|lets|and))|basically|listen|please|kindly|"
+    rf"(?:(?:hey|hi|hello|yo)(?: there| {NAME})?|good (?:morning|afternoon|evening)|{NAME}|u+m+|u+h+|e+r+m*|a+h+|"
+    rf"oh|well(?! (?:known|formed))|so(?! that)|hm+|mm+|"
+    r"okay|ok|alright|all right|right(?! (?:align|click|hand|side|to|pad|aligned))|great|perfect|cool|thanks|"
+    r"thank you|yeah(?= (?:so|i|id|can|could|please|lets|and))|basically|listen|please|kindly|"
     r"(?:would|do) you mind|you know what|guess what|here goes|"
-    r"(?:could|can|would|will) (?:you|we|someone|somebody)(?: please| maybe| perhaps| possibly| quickly| just| kindly| also)*|"
+    r"(?:could|can|would|will) (?:you|we|someone|somebody)(?: please| maybe| perhaps| possibly| quickly| just|"
+    r" kindly| also)*|"
     r"(?:i would|id) (?:really )?(?:like|love|want)(?: (?:you|it|someone|somebody))? to|"
-    r"i (?:really )?(?:want|need)(?: (?:you|someone|somebody))? to|i (?:was|am|were) (?:just )?(?:thinking|wondering)(?: if you could| whether you could)?|"
+    r"i (?:really )?(?:want|need)(?: (?:you|someone|somebody))? to|i (?:was|am|were) (?:just )?(?:thinking|"
+    r"wondering)(?: if you could| whether you could)?|"
     r"im (?:just )?(?:thinking|wondering)(?: if you could| whether you could)?|"
     r"we (?:need|want|have) to|do me a favou?r and|i was hoping you could|is it possible to|"
     r"go ahead and|lets|let us|maybe|perhaps|just|quickly|now|then|you know|i think|i guess|yes please|if you could|"
     r"(?:ive got|i have|heres|here is) (?:a new one|a new task|another one|another task|a task|a job)(?: for you)?)\b ?"
 )
 _TAIL = re.compile(
-    r" (?:please|thanks(?: a lot)?|thank you(?: very much| so much)?|for me|now|right now|at the moment|right away|straight away|if you can|"
-    r"if you could|if you would|if thats (?:okay|ok|possible)|would you|will you|could you|okay|ok|cheers|mate|alright|today|then|"
+    r" (?:please|thanks(?: a lot)?|thank you(?: very much| so much)?|for me|now|right now|at the moment|right away|"
+    r"straight away|if you can|"
+    r"if you could|if you would|if thats (?:okay|ok|possible)|would you|will you|could you|okay|ok|cheers|mate|"
+    r"alright|today|then|"
     rf"real quick|quickly|(?<! in )(?<! on )(?<! for )(?<! the )(?<! to ){NAME})$"
 )
 
@@ -45,65 +51,94 @@ def _only(core: str, around: str) -> re.Pattern[str]:
 
 
 _AROUND = (
-    r"okay|ok|o k|please|oh|now|just|right|alright|all right|thanks(?: a lot)?|thank you(?: very much| so much)?|um+|uh+|erm*|ah|hey|well|so|"
+    r"okay|ok|o k|please|oh|now|just|right|alright|all right|thanks(?: a lot)?|thank you(?: very much| so much)?|"
+    r"um+|uh+|erm*|ah|hey|well|so|"
     rf"then|sorry|actually|{NAME}|hm+|mm+|for me|if you can|if you could|(?:can|could|would|will) you|you can|you may"
 )
 
 _FAREWELL = (
-    r"(?:good ?)?bye(?: ?bye)?(?: now| then)?|(?:see|catch) (?:you|ya)(?: later| soon| tomorrow| then| around| monday)?|(?:talk|speak) to you (?:later|soon|tomorrow|then)|"
-    r"(?:talk|speak) (?:later|soon|tomorrow)|hang up(?: the phone| the call)?|(?:end|finish|close|terminate|stop|cancel|quit|drop) (?:the|this|our) call|end call|"
-    r"good ?night|cheerio|ciao|so long|take care|disconnect|have a (?:good|nice|great|lovely) (?:one|day|evening|night|weekend|afternoon)"
+    r"(?:good ?)?bye(?: ?bye)?(?: now| then)?|(?:see|catch) (?:you|ya)(?: later| soon| tomorrow| then| around|"
+    r" monday)?|(?:talk|speak) to you (?:later|soon|tomorrow|then)|"
+    r"(?:talk|speak) (?:later|soon|tomorrow)|hang up(?: the phone| the call)?|(?:end|finish|close|terminate|stop|"
+    r"cancel|quit|drop) (?:the|this|our) call|end call|"
+    r"good ?night|cheerio|ciao|so long|take care|disconnect|have a (?:good|nice|great|lovely) (?:one|day|evening|"
+    r"night|weekend|afternoon)"
 )
 _THAT_IS_ALL = (
-    r"(?:thats|that is|this is|that was|that will be|thatll be|that would be|its) (?:all|it|everything|about it)(?: i (?:need(?:ed)?|want(?:ed)?|have|had))?(?: from me)?"
+    r"(?:thats|that is|this is|that was|that will be|thatll be|that would be|its) (?:all|it|everything|"
+    r"about it)(?: i (?:need(?:ed)?|want(?:ed)?|have|had))?(?: from me)?"
     r"(?: for (?:now|today|tonight|the moment|the day))?|"
-    r"(?:nothing|no) (?:else|more|further)(?: for (?:now|today))?|(?:im|i am|were|we are) (?:all )?(?:done|finished|good|set)(?: here)?(?: for (?:now|today|tonight))?|"
-    r"i (?:have|need|got) nothing (?:else|more)|i (?:have|ve got|got|ve) to (?:go|run)|ive got to (?:go|run)|i gotta (?:go|run)|i must go|thats me(?: done)?"
+    r"(?:nothing|no) (?:else|more|further)(?: for (?:now|today))?|(?:im|i am|were|we are) (?:all )?(?:done|"
+    r"finished|good|set)(?: here)?(?: for (?:now|today|tonight))?|"
+    r"i (?:have|need|got) nothing (?:else|more)|i (?:have|ve got|got|ve) to (?:go|run)|ive got to (?:go|run)|"
+    r"i gotta (?:go|run)|i must go|thats me(?: done)?"
 )
 _BYE_AROUND = (
     _AROUND
-    + r"|cheers|great|perfect|good|fine|no|nope|nah|and|i think|i guess|i suppose|for (?:now|today)|lovely|cool|awesome|wonderful|yeah|yes|yep|"
-    r"much appreciated|excellent|brilliant|mate|later|really|lets|go ahead and|very much|got it|sounds good|that sounds good|all|you|that|is"
+    + r"|cheers|great|perfect|good|fine|no|nope|nah|and|i think|i guess|i suppose|for (?:now|today)|lovely|cool|"
+    r"awesome|wonderful|yeah|yes|yep|"
+    r"much appreciated|excellent|brilliant|mate|later|really|lets|go ahead and|very much|got it|sounds good|"
+    r"that sounds good|all|you|that|is"
 )
 GOODBYE = _only(f"{_FAREWELL}|{_THAT_IS_ALL}", _BYE_AROUND)
 FAREWELL = _only(_FAREWELL, f"{_BYE_AROUND}|{_THAT_IS_ALL}")
 """Goodbye that stays one while a yes or no is waited for ("I'm good" does not)."""
 TRAILING_GOODBYE = re.compile(
     rf" (?:(?:and|then|okay|ok|thanks|thank you|cheers|so|{_THAT_IS_ALL.split('|(?:im')[0]}) )*"
-    r"(?:(?:good ?)?bye(?: ?bye)?(?: now)?|(?:thats|that is|that will be|thatll be) (?:all|it|everything)(?: for (?:now|today))?|talk to you (?:later|soon)|see you(?: later| soon| tomorrow)?|good ?night|hang up)$"
+    r"(?:(?:good ?)?bye(?: ?bye)?(?: now)?|(?:thats|that is|that will be|thatll be) (?:all|it|"
+    r"everything)(?: for (?:now|today))?|talk to you (?:later|soon)|see you(?: later| soon| tomorrow)?|good ?night|"
+    r"hang up)$"
 )
 
 STOP = _only(
-    r"stop(?: (?:it|that|there|now|talking|speaking|reading|please))?|(?:be|keep|stay) (?:quiet|silent)|quiet|shut up|shut it|shush|hush|shh+|silence|"
-    r"(?:thats )?enough(?: of that)?|(?:thats|thank you thats|that is) enough|pipe down|mute|zip it|quit talking|not now|skip(?: it| that| this| the rest)?|"
-    r"stop stop|whoa|hold on(?: a (?:second|sec|moment|minute))?|hang on(?: a (?:second|sec|moment|minute))?|wait(?: a (?:second|sec|moment|minute))?|one (?:moment|second|sec)|"
+    r"stop(?: (?:it|that|there|now|talking|speaking|reading|please))?|(?:be|keep|stay) (?:quiet|silent)|quiet|"
+    r"shut up|shut it|shush|hush|shh+|silence|"
+    r"(?:thats )?enough(?: of that)?|(?:thats|thank you thats|that is) enough|pipe down|mute|zip it|quit talking|"
+    r"not now|skip(?: it| that| this| the rest)?|"
+    r"stop stop|whoa|hold on(?: a (?:second|sec|moment|minute))?|hang on(?: a (?:second|sec|moment|minute))?|"
+    r"wait(?: a (?:second|sec|moment|minute))?|one (?:moment|second|sec)|"
     r"no more|i (?:get|got) it|(?:you can )?stop reading(?: that| it)?|dont read(?: (?:that|it|the rest))?(?: out)?",
     _AROUND + r"|yeah|yes|will you|would you|and|for (?:a|one) (?:moment|second|sec|minute|bit|while)|for now",
 )
 SLOWER = _only(
-    r"(?:(?:speak|talk|go|say (?:it|that)|read(?: it| that)?|repeat (?:it|that)|do it|be|a|and|it|again) )*(?:(?:a )?(?:little|bit|lot|little bit|much|far) )?(?:more )?(?:slower|slowly)|slow(?: it)? down(?: a (?:bit|little|little bit))?|"
-    r"(?:(?:youre|you are|that was|thats|its|that is)(?: (?:talking|speaking|going|reading))? )?(?:way |much |a bit |a little |far )*too (?:fast|quick|quickly)(?: for me)?|not so (?:fast|quick|quickly)|less fast",
+    r"(?:(?:speak|talk|go|say (?:it|that)|read(?: it| that)?|repeat (?:it|that)|do it|be|a|and|it|"
+    r"again) )*(?:(?:a )?(?:little|bit|lot|little bit|much|far) )?(?:more )?(?:slower|slowly)|"
+    r"slow(?: it)? down(?: a (?:bit|little|little bit))?|"
+    r"(?:(?:youre|you are|that was|thats|its|that is)(?: (?:talking|speaking|going|reading))? )?(?:way |much |"
+    r"a bit |a little |far )*too (?:fast|quick|quickly)(?: for me)?|not so (?:fast|quick|quickly)|less fast",
     _AROUND + r"|a bit|a little|bit|could you",
 )
 _AGAIN = r"(?: again| once more| one more time| another time)"
 REPEAT = _only(
-    rf"(?:say|repeat)(?: (?:that|it|this|what you (?:just )?said|yourself|the last (?:bit|part|thing|sentence)))?{_AGAIN}?(?: to me)?|come again|once more|one more time|again|"
+    rf"(?:say|repeat)(?: (?:that|it|this|what you (?:just )?said|yourself|the last (?:bit|part|thing|"
+    rf"sentence)))?{_AGAIN}?(?: to me)?|come again|once more|one more time|again|"
     r"pardon(?: me)?|i beg your pardon|beg pardon|excuse me|"
     r"what|huh|what was that(?: again)?|what did you (?:just )?say(?: again)?|whatd you say|you what|what do you mean|"
-    r"(?:i )?(?:didnt|did not|couldnt|could not|cant|cannot) (?:quite )?(?:hear|catch|get|understand|follow)(?: (?:you|that|it|what you said|a word))?(?: clearly| properly)?|"
-    r"i missed (?:that|it|you)|(?:read|tell)(?: me)? (?:that|it)(?: to me)?(?: again| once more)|what was the last (?:bit|part|thing)|run that by me again",
+    r"(?:i )?(?:didnt|did not|couldnt|could not|cant|cannot) (?:quite )?(?:hear|catch|get|understand|"
+    r"follow)(?: (?:you|that|it|what you said|a word))?(?: clearly| properly)?|"
+    r"i missed (?:that|it|you)|(?:read|tell)(?: me)? (?:that|it)(?: to me)?(?: again| once more)|"
+    r"what was the last (?:bit|part|thing)|run that by me again",
     _AROUND + r"|i|and|to me|wait|one more|again",
 )
 HELP = _only(
-    r"help(?: me)?(?: out)?|i need (?:some )?help|what (?:else )?can (?:you|i)(?: actually| all)? (?:do|say|ask|tell)(?: you| here| to you| for me| with this)?|"
-    r"what (?:are|could) (?:my|the) (?:options|choices|commands)|what do i (?:say|do)(?: now| here)?|how (?:does|do) (?:this|it|that|you|i)(?: all)? (?:work|use (?:this|it|you)|talk to you)|"
-    r"who are you|what are you(?: for)?|what is this|whats this|which commands (?:are there|can i use|do you know|do you understand)|what commands (?:are there|can i use|do you know|do you understand)|how can you help(?: me)?|instructions|options|what can i ask(?: you)?(?: for| to do)?",
+    r"help(?: me)?(?: out)?|i need (?:some )?help|what (?:else )?can (?:you|i)(?: actually| all)? (?:do|say|ask|"
+    r"tell)(?: you| here| to you| for me| with this)?|"
+    r"what (?:are|could) (?:my|the) (?:options|choices|commands)|what do i (?:say|do)(?: now| here)?|how (?:does|"
+    r"do) (?:this|it|that|you|i)(?: all)? (?:work|use (?:this|it|you)|talk to you)|"
+    r"who are you|what are you(?: for)?|what is this|whats this|which commands (?:are there|can i use|do you know|"
+    r"do you understand)|what commands (?:are there|can i use|do you know|do you understand)|"
+    r"how can you help(?: me)?|instructions|options|what can i ask(?: you)?(?: for| to do)?",
     _AROUND,
 )
 LIST_PROJECTS = _only(
-    r"(?:(?:list|show|name|read|tell)(?: me)?(?: out)? )(?:all )?(?:of )?(?:my |the |your |our )?projects(?: (?:you (?:know|have)|there are|available))?|"
-    r"(?:(?:tell me|do you know|show me|say|and) )?(?:what|which|whatre)(?: are)?(?: all)?(?: the| my| your| our)? (?:projects|repos|repositories)(?: (?:(?:do|can|are|have|could|is)(?: (?:you|we|i|there))?|(?:you|we|i)(?: can| do| could| have)?)(?: (?:know|have|see|got|use|work on|work with|work in|available|set up|configured|there|access|choose from|handle|ask for))*(?: about| of| to)?)?|"
-    r"(?:my |the )?projects|how many projects (?:are there|do you (?:know|have)|do (?:i|we) have)|(?:whats|what is) the list of projects",
+    r"(?:(?:list|show|name|read|tell)(?: me)?(?: out)? )(?:all )?(?:of )?(?:my |the |your |"
+    r"our )?projects(?: (?:you (?:know|have)|there are|available))?|"
+    r"(?:(?:tell me|do you know|show me|say|and) )?(?:what|which|whatre)(?: are)?(?: all)?(?: the| my| your|"
+    r" our)? (?:projects|repos|repositories)(?: (?:(?:do|can|are|have|could|is)(?: (?:you|we|i|there))?|(?:you|we|"
+    r"i)(?: can| do| could| have)?)(?: (?:know|have|see|got|use|work on|work with|work in|available|set up|"
+    r"configured|there|access|choose from|handle|ask for))*(?: about| of| to)?)?|"
+    r"(?:my |the )?projects|how many projects (?:are there|do you (?:know|have)|do (?:i|we) have)|(?:whats|"
+    r"what is) the list of projects",
     _AROUND,
 )
 HELLO = _only(
@@ -111,35 +146,47 @@ HELLO = _only(
     _AROUND + r"|there|today",
 )
 ACKNOWLEDGED = _only(
-    r"okay|ok|thanks(?: a lot)?|thank you(?: very much| so much)?|cheers|great|good|nice|perfect|cool|lovely|fine|excellent|brilliant|wonderful|awesome|"
+    r"okay|ok|thanks(?: a lot)?|thank you(?: very much| so much)?|cheers|great|good|nice|perfect|cool|lovely|fine|"
+    r"excellent|brilliant|wonderful|awesome|"
     r"got it|i see|understood|alright|all right|well done|good job|sounds good|no problem|mm ?hm+|uh ?huh|right",
     _AROUND + r"|very|that is|thats|its|and|good to know|very good",
 )
 """Heard and content: needs no answer beyond a word."""
 
 SCRAPS = frozenset(
-    "a an the and but or so then um umm uh uhh er erm ah oh eh hm hmm hmmm mm mmm mhm okay ok you i me my it its this that these those is are was "
-    "be to of in on for with at by from well like yeah just now please if when as what which who there here thing bye thanks thank we they he she "
+    "a an the and but or so then um umm uh uhh er erm ah oh eh hm hmm hmmm mm mmm mhm okay ok you i me my it its"
+    " this that these those is are was "
+    "be to of in on for with at by from well like yeah just now please if when as what which who there here thing"
+    " bye thanks thank we they he she "
     "do does did have has had not no one also right alright let lets because maybe".split()
 )
 """Words that carry no request by themselves."""
 
 _YES = (
-    r"yes|yeah|yea|yep|yup|ya|yah|aye|sure(?: thing)?|certainly|definitely|absolutely|affirmative|of course|correct|exactly|indeed|right|thats right|that is right|"
-    r"go ahead|go for it|do it|do that|do so|please do|make it so|okay|ok|o k|okey dokey|fine|alright|all right|sounds good|sounds great|good|perfect|great|confirm(?:ed)?|"
-    r"i(?:m| am) (?:sure|certain|positive)|im sure|id like that|i would|i do|im in|i (?:guess|think|suppose|believe|reckon) so|i said yes|uh ?huh|mm ?hm+|mhm|proceed|why yes|it is|thats (?:it|fine|the one|correct|okay|ok|good)|that is (?:it|fine|the one|correct)|that one|"
-    r"you (?:can|may|should)|if you (?:like|want|can|would|must)|approved?|permission granted|allow(?: it)?|let it|accept(?:ed)?"
+    r"yes|yeah|yea|yep|yup|ya|yah|aye|sure(?: thing)?|certainly|definitely|absolutely|affirmative|of course|"
+    r"correct|exactly|indeed|right|thats right|that is right|"
+    r"go ahead|go for it|do it|do that|do so|please do|make it so|okay|ok|o k|okey dokey|fine|alright|all right|"
+    r"sounds good|sounds great|good|perfect|great|confirm(?:ed)?|"
+    r"i(?:m| am) (?:sure|certain|positive)|im sure|id like that|i would|i do|im in|i (?:guess|think|suppose|"
+    r"believe|reckon) so|i said yes|uh ?huh|mm ?hm+|mhm|proceed|why yes|it is|thats (?:it|fine|the one|correct|"
+    r"okay|ok|good)|that is (?:it|fine|the one|correct)|that one|"
+    r"you (?:can|may|should)|if you (?:like|want|can|would|must)|approved?|permission granted|allow(?: it)?|let it|"
+    r"accept(?:ed)?"
 )
 YES = _only(
     _YES,
-    r"please|thanks|thank you|now|oh|um+|uh+|ah|and|then|well|so|just|very|much|really|by all means|for me|keryx|cheers|mate|it|that|this|one|the|i|think|with",
+    r"please|thanks|thank you|now|oh|um+|uh+|ah|and|then|well|so|just|very|much|really|by all means|for me|keryx|"
+    r"cheers|mate|it|that|this|one|the|i|think|with",
 )
 _NO_WORDS = frozenset(
-    "no nope nah naw not dont never wait stop cant cannot isnt wasnt wont shouldnt wouldnt nevermind negative neither leave keep abort "
-    "forget wrong nothing hold hang halt undo refuse deny reject decline against doubt unsure pause later forgot forgotten".split()
+    "no nope nah naw not dont never wait stop cant cannot isnt wasnt wont shouldnt wouldnt nevermind negative"
+    " neither leave keep abort "
+    "forget wrong nothing hold hang halt undo refuse deny reject decline against doubt unsure pause later forgot"
+    " forgotten".split()
 )
 _NO_PHRASES = re.compile(
-    r"\b(?:never mind|no thanks|no way|not yet|do not|hold on|hang on|leave it|keep it|rather not|on second thought|change[d]? my mind|i take that back)\b"
+    r"\b(?:never mind|no thanks|no way|not yet|do not|hold on|hang on|leave it|keep it|rather not|"
+    r"on second thought|change[d]? my mind|i take that back)\b"
 )
 
 
@@ -149,23 +196,33 @@ def says_no(words: list[str]) -> bool:
 
 
 NO = _only(
-    r"no(?: no)*|nope|nah|naw|never ?mind|no thanks|no thank you|no way|dont(?: do (?:it|that))?|do not(?: do (?:it|that))?|not (?:now|yet|really|at all)|leave (?:it|that|them)(?: (?:running|alone|be|as it is|on))?|"
-    r"keep (?:it|that)(?: (?:running|going))?|forget (?:it|that|about it|about that)|wait|hold on|hang on|stop|negative|id rather not|rather not|absolutely not|of course not|"
-    r"certainly not|definitely not|i changed my mind|changed my mind|i take that back|scratch that|i said (?:no|dont)|please dont|let it (?:run|finish)",
+    r"no(?: no)*|nope|nah|naw|never ?mind|no thanks|no thank you|no way|dont(?: do (?:it|that))?|"
+    r"do not(?: do (?:it|that))?|not (?:now|yet|really|at all)|leave (?:it|that|them)(?: (?:running|alone|be|"
+    r"as it is|on))?|"
+    r"keep (?:it|that)(?: (?:running|going))?|forget (?:it|that|about it|about that)|wait|hold on|hang on|stop|"
+    r"negative|id rather not|rather not|absolutely not|of course not|"
+    r"certainly not|definitely not|i changed my mind|changed my mind|i take that back|scratch that|i said (?:no|"
+    r"dont)|please dont|let it (?:run|finish)",
     _AROUND + r"|a (?:second|moment|minute)|i|it|that|yes|yeah|thats|mean|but",
 )
 DONT_CANCEL = re.compile(
-    r"(?:(?:no|wait|please|hey|stop|oh) )*(?:dont|do not|never|you shouldnt|you should not|i dont want (?:you )?to|i didnt (?:say|mean|want)(?: you)?(?: to)?|(?:i )?(?:didnt|did not|never) (?:say|said|mean|meant|want|wanted|ask|asked)(?: (?:for )?you)?(?: to)?|not) (?:you )?(?:please )?"
-    r"(?:cancel|stop|abort|kill|halt|terminate|drop|scrap|end|quit|call (?:me )?back|call me|ring me)(?: (?:it|that|this|them|anything|me|back|(?:the )?(?:\w+ ){0,3}(?:one|task|job)|task \w+(?: \w+)?|number \w+))*(?: yet| now| please| back)?"
+    r"(?:(?:no|wait|please|hey|stop|oh) )*(?:dont|do not|never|you shouldnt|you should not|i dont want (?:you )?to|"
+    r"i didnt (?:say|mean|want)(?: you)?(?: to)?|(?:i )?(?:didnt|did not|never) (?:say|said|mean|meant|want|wanted|"
+    r"ask|asked)(?: (?:for )?you)?(?: to)?|not) (?:you )?(?:please )?"
+    r"(?:cancel|stop|abort|kill|halt|terminate|drop|scrap|end|quit|call (?:me )?back|call me|ring me)(?: (?:it|"
+    r"that|this|them|anything|me|back|(?:the )?(?:\w+ ){0,3}(?:one|task|job)|task \w+(?: \w+)?|"
+    r"number \w+))*(?: yet| now| please| back)?"
 )
 
 _PIN_LEAD = re.compile(
     r"(?:(?:okay|ok|so|um+|uh+|well|sure|yes|yeah|right|hi|hello|hey|here|heres|and|sorry|no) )*"
-    r"(?:(?:my|the|its|heres|here is|here comes|use|with|is|this is) )*(?:pins?|pen|p i n|pin code|pin number|pincode|passcode|pass code|code|secret code|secret number|personal identification number)"
+    r"(?:(?:my|the|its|heres|here is|here comes|use|with|is|this is) )*(?:pins?|pen|p i n|pin code|pin number|"
+    r"pincode|passcode|pass code|code|secret code|secret number|personal identification number)"
     r"(?: (?:code|number|is|its|would be|for you|s)\b)*"
 )
 _PIN_ANSWER_LEAD = re.compile(
-    r"(?:(?:okay|ok|so|um+|uh+|well|sure|yes|yeah|right|here|its|it is|that is|thats|my|is|sorry|no|try|and|i think|the|i said|this is|heres) )*"
+    r"(?:(?:okay|ok|so|um+|uh+|well|sure|yes|yeah|right|here|its|it is|that is|thats|my|is|sorry|no|try|and|"
+    r"i think|the|i said|this is|heres) )*"
 )
 _PIN_TAIL = re.compile(r"(?: (?:please|thanks|thank you|okay|ok|now))+$")
 LEAST_PIN_DIGITS = 3

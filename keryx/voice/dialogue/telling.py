@@ -1,6 +1,6 @@
 """How news and the state of tasks are told. Pure but for the turns its phrases take.
 
-What an agent wrote is data: it is quoted as the agent's claim, with secrets taken out, and never looked at as a command.
+What an agent wrote is data: quoted as the agent's claim, with secrets taken out, and never looked at as a command.
 """
 
 from collections.abc import Sequence
@@ -97,7 +97,9 @@ class Telling:
             case TaskStatus.DONE:
                 if task.summary:
                     text = ended(redact(task.summary))
-                    return self._phrases.say("status_done", task=number, when=self._when(task, now), agent=agent, text=text)
+                    return self._phrases.say(
+                        "status_done", task=number, when=self._when(task, now), agent=agent, text=text
+                    )
                 return self._phrases.say("status_done_silent", task=number, when=self._when(task, now))
             case TaskStatus.FAILED:
                 text = ended(redact(task.summary or task.error or "it did not say why"))

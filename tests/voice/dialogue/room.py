@@ -63,7 +63,13 @@ class Room:
 
 @asynccontextmanager
 async def room(
-    folder: Path, clock: VirtualClock, *, proven: bool = True, timezone: str = "UTC", slots: int = 4, pin_digits: int | None = None
+    folder: Path,
+    clock: VirtualClock,
+    *,
+    proven: bool = True,
+    timezone: str = "UTC",
+    slots: int = 4,
+    pin_digits: int | None = None,
 ) -> AsyncIterator[Room]:
     """A room with the projects billing, website and mobile-app, and the demo agent and Claude in it."""
     (folder / "keryx.db").write_bytes(empty_store())

@@ -29,7 +29,7 @@ async def phone(tmp_path: Path, clock: VirtualClock) -> AsyncIterator[Room]:
         yield opened
 
 
-# --- work ---------------------------------------------------------------------------------------------------------------
+# --- work ------------------------------------------------------------------------------------------------
 
 
 async def test_a_request_becomes_a_task_and_the_call_back_is_answered_honestly(line: Room) -> None:
@@ -119,7 +119,7 @@ async def test_a_text_that_is_too_long_is_refused_in_words(line: Room) -> None:
     assert await line.manager.list() == []
 
 
-# --- a task there is ------------------------------------------------------------------------------------------------------
+# --- a task there is -------------------------------------------------------------------------------------
 
 
 async def test_it_means_the_task_spoken_of_last(line: Room) -> None:
@@ -227,7 +227,7 @@ async def test_when_something_was_done_is_told_by_the_owners_calendar(tmp_path: 
         assert "yesterday at 5:30 PM" in await line.say("is task one done?")
 
 
-# --- cancel ---------------------------------------------------------------------------------------------------------------
+# --- cancel ----------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -253,7 +253,8 @@ async def test_a_cancel_is_read_back_and_done_on_yes(working: Room) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", ["No, wait.", "okay, wait, don't", "hmm", "", "maybe", "yes, no, I mean no", "banana", "stop", "not that one"]
+    "words",
+    ["No, wait.", "okay, wait, don't", "hmm", "", "maybe", "yes, no, I mean no", "banana", "stop", "not that one"],
 )
 async def test_anything_but_a_plain_yes_leaves_it_running(working: Room, words: str) -> None:
     await working.say("Cancel task one")
@@ -368,7 +369,7 @@ async def test_stop_dont_push_goes_to_the_agent(working: Room) -> None:
     assert working.agent.steered == ["No, stop, don't push that to main"]
 
 
-# --- the PIN --------------------------------------------------------------------------------------------------------------
+# --- the PIN ---------------------------------------------------------------------------------------------
 
 
 async def test_a_request_before_the_pin_is_kept_and_done_after_it(phone: Room) -> None:
@@ -457,7 +458,7 @@ async def test_zero_alone_is_help(phone: Room, line: Room) -> None:
     assert "build or fix" in await line.key("0")
 
 
-# --- news -----------------------------------------------------------------------------------------------------------------
+# --- news ------------------------------------------------------------------------------------------------
 
 
 async def test_a_call_opens_with_the_news_failures_said_first_and_each_told_by_its_id(line: Room) -> None:
@@ -599,7 +600,7 @@ async def test_a_call_without_news_greets_and_says_what_runs(line: Room) -> None
     assert "one task still running" in await line.open()
 
 
-# --- the conversation itself ------------------------------------------------------------------------------------------------
+# --- the conversation itself -----------------------------------------------------------------------------
 
 
 async def test_say_that_again_says_it_again_even_after_slower(line: Room) -> None:

@@ -1,0 +1,84 @@
+"""Sentences that want a task cancelled. The whole sentence must say so, never a word in it. Pure, in normal form."""
+
+import re
+
+from keryx.voice.dialogue.base import DialogueContext
+from keryx.voice.dialogue.names import NOBODY, NUMBERED, Meant, it_meant
+from keryx.voice.dialogue.targets import meant_first, unfinished_tasks
+
+_CORRECTED = re.compile(
+    r" (?:no wait|no sorry|sorry|no|i mean|i meant|or rather|rather|make that|wait|actually)(?: no| i mean|"
+    r" i meant| cancel| stop)* "
+)
+_CANCEL = re.compile(
+    r"(?:(?:no|wait|actually|yes|yeah|please|and|forget it|then|also|you (?:can|may|should|could|must)|we (?:can|"
+    r"should)|i would|id) )*"
+    r"(?:(?:i dont (?:need|want) .{1,60}? (?:any ?more|any longer) (?:so )?(?:please )?))?"
+    r"(?P<verb>cancel|abort|kill|stop|halt|terminate|scrap|drop|end|quit|call off|shut down|interrupt|discontinue|"
+    r"pull the plug on|never mind about|never mind|forget about|forget|get rid of|give up on|give up) "
+    r"(?P<target>.{1,90}?)(?: (?:immediately|please|any ?more|at once|for now|instead|too|as well|entirely|"
+    r"completely|off))?"
+)
+_UNWANTED = re.compile(
+    r"i dont (?:need|want) (?P<ref>.{1,60}?) (?:any ?more|any longer)(?: so)?(?: please)? (?P<verb>cancel|stop|"
+    r"abort|kill|drop|scrap) (?:it|that|that one|this)"
+)
+_UNNEEDED = re.compile(
+    r"(?P<ref>.{1,60}?) (?:can|should|may|must|needs to|has to) be (?:cancelled|canceled|stopped|aborted|killed|"
+    r"dropped)(?: please| now)?"
+    r"|(?P<ref2>.{1,60}?) (?:is|isnt|is not) (?:no longer |not )?(?:needed|necessary|wanted|required)(?: any ?more)?"
+    r"|(?:i|we) (?:dont|do not|no longer) (?:need|want) (?P<ref3>.{1,60}?)(?: (?:any ?more|any longer))?"
+)
+_WITH_REASON = re.compile(
+    rf"(?P<cancel>(?:please )?(?:cancel|abort|kill|stop|halt|terminate|scrap|drop) (?:(?:the )?{NUMBERED}|(?:it|"
+    rf"that|this)|(?:the|that|my) \S+(?: \S+){{0,3}}? (?:one|task|job))) "
+    r"(?:because|since|as|its|it is|it has|it was|thats|that is|theres|there is|i|im|ive|we|weve|were|dont|not|"
+    r"never mind|for|before) .{2,80}"
+)
+_CLEAR_VERBS = ("cancel", "abort", "call off")
+_CALLED_A_TASK = re.compile(r".*\b(?:one|task|job)|(?:the |my )?(?:task|job) .*|(?:work|working) on .*")
+
+
+def cancel_in(norm: str, context: DialogueContext) -> Meant | None:
+    """Which task the sentence wants cancelled; None unless the whole of it says so."""
+    if (named := _UNNEEDED.fullmatch(norm)) and (called := named["ref"] or named["ref2"] or named["ref3"]):
+        if re.fullmatch(rf"(?:the )?{NUMBERED}|.* (?:one|task|job)", called):
+            meant = meant_first(called, context, unfinished_tasks(context))
+            return meant if meant.found else None
+    if (reasoned := _WITH_REASON.fullmatch(norm)) and (meant := cancel_in(reasoned["cancel"], context)) is not None:
+        return meant if meant.found else None
+    if (unwanted := _UNWANTED.fullmatch(norm)) and (
+        meant := meant_first(unwanted["ref"], context, unfinished_tasks(context))
+    ).found:
+        return meant
+    match = _CANCEL.fullmatch(norm)
+    if match is None:
+        return _bare_cancel(norm, context)
+    verb, target = match["verb"], match["target"]
+    corrected = _CORRECTED.split(target)
+    target = corrected[-1]
+    target = re.sub(r"^(?:work|working) on |^(?:doing|running) |^(?:number|task) (?=the )", "", target)
+    meant = meant_first(target, context, unfinished_tasks(context))
+    match meant.by:
+        case "number" | "order":
+            return meant
+        case "it":
+            # "Stop it" and "quit it" silence the voice or mean something else: only a cancelling verb cancels "it".
+            named = target not in ("it", "this", "that")
+            return meant if verb in (*_CLEAR_VERBS, "kill", "scrap", "terminate") or named else None
+        case "any":
+            plain = target.startswith(
+                ("one", "all", "everything", "both", "them", "any", "some", "every", "the other", "other")
+            )
+            return meant if verb in (*_CLEAR_VERBS, "kill", "stop") and (plain or "task" in target) else None
+        case "words":
+            return meant
+    if len(corrected) == 1 and _CALLED_A_TASK.fullmatch(target) and verb in _CLEAR_VERBS and len(target.split()) <= 5:
+        return NOBODY
+    return None
+
+
+def _bare_cancel(norm: str, context: DialogueContext) -> Meant | None:
+    if norm in ("cancel", "abort"):
+        return it_meant(context, unfinished_tasks(context))
+    return None

@@ -1,7 +1,7 @@
-"""Sound as bytes and as samples: mu-law and 16-bit PCM, rates, whole frames, one level for the voice.
+"""Sound as bytes and as samples: mu-law and 16-bit PCM, rates, whole frames.
 
-Samples are mono float32 in -1…1. numpy and soxr are imported where they are used: a base install has neither, and a
-typed call never needs them.
+Samples are mono float32 in -1…1. numpy is imported where it is used: a base install has none, and a typed call never
+needs it.
 """
 
 import functools
@@ -87,22 +87,64 @@ class Decoder:
 
 
 class Resampler:
-    """One stream from one rate to another; keeps state between pushes."""
+    """One stream from one rate to another by a windowed-sinc filter; keeps state between pushes.
+
+    Short on purpose: it holds back 1.5 ms of sound, where the streams of resampling libraries hold back 30-85 ms, which
+    every answer of a call would wait for. Below 0.4 of the lower rate it is flat, beyond 0.6 it lets -60 dB through.
+    """
 
     def __init__(self, from_rate: int, to_rate: int) -> None:
-        self._stream = None
-        if from_rate != to_rate:
-            import soxr
+        common = math.gcd(from_rate, to_rate)
+        self._up, self._down = to_rate // common, from_rate // common
+        self._filter = None
+        if self._up != self._down:
+            import numpy as np
 
-            # The better qualities hold back up to 85 ms of sound before the first sample comes out.
-            self._stream = soxr.ResampleStream(from_rate, to_rate, 1, dtype="float32", quality=soxr.LQ)
+            self._filter = _phases(self._up, self._down)
+            self._waiting = np.zeros(self._filter.shape[1] // 2, np.float32)
+            self._place = 0
 
     def push(self, samples: "np.ndarray", last: bool = False) -> "np.ndarray":
         """What can be given out so far; `last` gives out the rest and ends the stream."""
         import numpy as np
 
         samples = np.asarray(samples, np.float32)
-        return samples if self._stream is None else self._stream.resample_chunk(samples, last=last)
+        if self._filter is None:
+            return samples
+        taps = self._filter.shape[1]
+        ending = np.zeros(taps // 2 if last else 0, np.float32)
+        waiting = np.concatenate((self._waiting, samples, ending))
+        # `_place` counts in steps of 1/up of an incoming sample, from the first one waiting.
+        count = max(0, -(-((len(waiting) - taps + 1) * self._up - self._place) // self._down))
+        places = self._place + self._down * np.arange(count)
+        done = (self._place + self._down * count) // self._up
+        self._place = (self._place + self._down * count) % self._up
+        self._waiting = waiting[done:]
+        if not count:
+            return waiting[:0]
+        windows = np.lib.stride_tricks.sliding_window_view(waiting, taps)[places // self._up]
+        return np.einsum("mt,mt->m", windows, self._filter[places % self._up])
+
+
+_HALF_WIDTH = 12
+"""Filter taps to either side, in samples of the lower rate."""
+
+_KAISER_BETA = 6.0
+
+
+@functools.cache
+def _phases(up: int, down: int) -> "np.ndarray":
+    """The filter cut into one row for every place between two incoming samples: [up, taps]."""
+    import numpy as np
+
+    stretch = max(1.0, down / up)
+    half = math.ceil(_HALF_WIDTH * stretch)
+    distances = (np.arange(2 * half) - half)[None, :] - np.arange(up)[:, None] / up
+    # Rows are applied to a window that begins `half` samples before the place.
+    scaled = distances / stretch
+    window = np.i0(_KAISER_BETA * np.sqrt(np.maximum(0, 1 - (scaled / _HALF_WIDTH) ** 2))) / np.i0(_KAISER_BETA)
+    rows = np.sinc(scaled) * window
+    return (rows / rows.sum(axis=1, keepdims=True)).astype(np.float32)
 
 
 class Framer:

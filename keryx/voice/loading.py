@@ -16,7 +16,7 @@ from keryx.voice.speaking.base import Speaking
 
 log = logging.getLogger(__name__)
 
-NEEDED = ("numpy", "soxr", "onnxruntime", "ctranslate2", "tokenizers", "faster_whisper", "hibari")
+NEEDED = ("numpy", "onnxruntime", "ctranslate2", "tokenizers", "faster_whisper", "hibari")
 NOT_INSTALLED = "Typing only: the speech parts are not installed. Run: pip install 'keryx[speech]'"
 
 State = Literal["loading", "ready", "typing only"]

@@ -95,7 +95,9 @@ def measure(vocabulary: Sequence[str] = VOCABULARY) -> dict:
     try:
         hear = parts.hearing.transcribe_now  # type: ignore[attr-defined]  # the bench needs no event loop
         say = parts.speaking.speak_now  # type: ignore[attr-defined]  # as above
-        spoken = [Recording(text, {"own voice, 8 kHz": over_the_phone(say(text), parts.speaking.rate)}) for text in SAID]
+        spoken = [
+            Recording(text, {"own voice, 8 kHz": over_the_phone(say(text), parts.speaking.rate)}) for text in SAID
+        ]
         hear(np.zeros(HEARING_RATE, np.float32))
         for recording in [*recordings(), *spoken]:
             for line, sound in recording.sound.items():

@@ -65,7 +65,7 @@ class WhisperHearing:
         """`transcribe` in the calling thread."""
         import ctranslate2
 
-        samples = np.asarray(samples, np.float32)[-int(WINDOW_S * HEARING_RATE) :]
+        samples = np.nan_to_num(np.asarray(samples, np.float32))[-int(WINDOW_S * HEARING_RATE) :]
         sound_s = len(samples) / HEARING_RATE
         if sound_s < MIN_SOUND_S:
             return Transcript("", no_speech=1.0, confidence=0.0)

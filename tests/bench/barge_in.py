@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 from keryx.voice.loading import SpeechParts
-from keryx.voice.transports.base import Capabilities
+from keryx.voice.transports.base import Capabilities, TextIn
 from tests.bench.line import LINES, InstantDialogue, load_parts, open_line, recording, speech_of, spoken_requests
 from tests.bench.talk_latency import line_of
 
@@ -20,7 +20,7 @@ async def onset_to_clear_ms(parts: SpeechParts, capabilities: Capabilities, name
     figures = []
     for name in names:
         async with open_line(parts, capabilities, dialogue=InstantDialogue(answer=LONG)) as line:
-            await line.send(recording(names[0], capabilities))
+            line.transport.send(TextIn("Tell me."))
             await line.until(lambda line=line: line.transport.states[-1:] == ["speaking"])
             await line.quiet(0.8)
             cleared = len(line.transport.cleared_at_s)

@@ -57,13 +57,13 @@ class Machine:
         return [type(action) for _, action in self.actions]
 
 
-def test_a_turn_starts_on_the_third_speech_frame_and_ends_320_ms_after_the_last():
+def test_a_turn_starts_on_the_second_plain_speech_frame_and_ends_320_ms_after_the_last():
     machine = Machine()
     machine.feed(0.9, 30)
     machine.feed(0.0, 10)
     assert machine.kinds() == [Started, Transcribe, Ended]
     started, transcribe, ended = (at for at, _ in machine.actions)
-    assert (started, transcribe, ended) == (3, 36, 40)
+    assert (started, transcribe, ended) == (2, 36, 40)
 
 
 def test_a_transcription_slower_than_the_silence_ends_the_turn_when_it_comes():
@@ -102,7 +102,7 @@ def test_a_text_that_comes_too_late_for_its_speculation_is_ignored():
     assert machine.kinds().count(Ended) == 1
 
 
-@pytest.mark.parametrize("frames", [3, 4, 5])
+@pytest.mark.parametrize("frames", [2, 3, 4, 5])
 def test_a_short_sound_is_dismissed(frames: int):
     machine = Machine()
     machine.feed(0.9, frames)
@@ -110,12 +110,20 @@ def test_a_short_sound_is_dismissed(frames: int):
     assert machine.kinds() == [Started, Dismissed]
 
 
-def test_two_frames_are_not_even_noticed():
+@pytest.mark.parametrize(("probability", "frames"), [(0.9, 1), (0.6, 2), (0.4, 3), (0.3, 50)])
+def test_too_little_evidence_is_not_even_noticed(probability: float, frames: int):
     machine = Machine()
     for _ in range(20):
-        machine.feed(0.9, 2)
+        machine.feed(probability, frames)
         machine.feed(0.0, 1)
     assert machine.kinds() == []
+
+
+@pytest.mark.parametrize(("probability", "frames"), [(0.9, 2), (0.63, 2), (0.45, 3), (0.35, 4)])
+def test_the_plainer_the_speech_the_sooner_it_is_noticed(probability: float, frames: int):
+    machine = Machine()
+    machine.feed(probability, frames)
+    assert machine.kinds() == [Started]
 
 
 def test_long_speech_is_split_at_a_small_pause_or_at_the_latest_at_28_s():
@@ -236,7 +244,7 @@ def heard(text: str, no_speech: float = 0.0) -> Transcript:
         (heard("Okay.", 0.9), 800, 0.9, Situation(), Verdict.NOTHING),
         (heard(""), 1200, 0.95, Situation(), Verdict.UNCLEAR),
         (heard(""), 400, 0.95, Situation(), Verdict.NOTHING),
-        (heard(""), 1200, 0.6, Situation(), Verdict.NOTHING),
+        (heard(""), 1200, 0.5, Situation(), Verdict.NOTHING),
         (heard("", 0.9), 1200, 0.95, Situation(), Verdict.NOTHING),
         (heard(""), 1200, 0.95, Situation(talked_over=True), Verdict.NOTHING),
         (heard("Mm-hm."), 400, 0.9, Situation(talked_over=True), Verdict.BACKCHANNEL),

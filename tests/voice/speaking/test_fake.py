@@ -1,0 +1,23 @@
+"""The fake voice is predictable."""
+
+from keryx.voice.speaking.fake import FakeSpeaking
+
+
+async def test_it_takes_sixty_milliseconds_a_character() -> None:
+    voice = FakeSpeaking(rate=8_000)
+
+    count = sum([len(chunk) async for chunk in voice.speak("ten chars.")])
+
+    assert count == 8_000 * 0.6
+    assert voice.said == ["ten chars."]
+    assert voice.closed_early == 0
+
+
+async def test_it_notes_that_it_was_stopped() -> None:
+    voice = FakeSpeaking()
+    chunks = voice.speak("A sentence.")
+    await anext(chunks)
+
+    await chunks.aclose()
+
+    assert voice.closed_early == 1

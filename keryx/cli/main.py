@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from keryx.cli import understand
 from keryx.errors import KeryxError
 
 # Click's own class for wrong use is in a private module of typer; its public child shows the way.
@@ -24,9 +25,11 @@ app = typer.Typer(
     help="A herald for your coding agents: say what you want done, hear what came of it.",
     no_args_is_help=True,
     add_completion=False,
+    # Plain help: the boxes cost as much time again as everything else, and a pipe gets the same text.
+    rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-tasks_app = typer.Typer(help="What was asked for, and what became of it.", no_args_is_help=True)
+tasks_app = typer.Typer(help="What was asked for, and what became of it.", no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(tasks_app, name="tasks")
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
@@ -104,6 +107,9 @@ def call(
     place_call(say=say, wav=wav, out=out, wait_s=wait, until_done=until_done, as_json=json)
 
 
+app.command("understand")(understand.command)
+
+
 @tasks_app.command("list")
 def tasks_list(
     status: Annotated[
@@ -173,12 +179,12 @@ def execute(arguments: Sequence[str] | None = None) -> int:
 
 
 def _wrong_use(error: Exception) -> int:
-    context = getattr(error, "ctx", None)
+    context: typer.Context | None = getattr(error, "ctx", None)
+    if context is not None and type(error).__name__ == "NoArgsIsHelpError":
+        print(context.get_help(), file=sys.stderr)
+        return WRONG_USE
     message = getattr(error, "format_message", lambda: str(error))()
-    if not message.strip() or type(error).__name__ == "NoArgsIsHelpError":
-        return WRONG_USE  # its help has been printed already
-    path = context.command_path if context else "keryx"
-    return _complain(f"{message.rstrip('.')}; see {path} --help", WRONG_USE)
+    return _complain(f"{message.rstrip('.')}; see {context.command_path if context else 'keryx'} --help", WRONG_USE)
 
 
 def _complain(message: str, code: int) -> int:

@@ -24,7 +24,9 @@ def test_the_version_is_the_installed_one(capsys: pytest.CaptureFixture[str]) ->
     assert capsys.readouterr().out == f"keryx {version('keryx')}\n"
 
 
-@pytest.mark.parametrize("command", [[], ["serve"], ["call"], ["tasks"], ["tasks", "list"], ["tasks", "follow"]])
+@pytest.mark.parametrize(
+    "command", [[], ["serve"], ["call"], ["tasks"], ["tasks", "list"], ["tasks", "follow"], ["understand"]]
+)
 def test_every_command_explains_itself(capsys: pytest.CaptureFixture[str], command: list[str]) -> None:
     assert execute([*command, "--help"]) == 0
     assert "Usage: keryx" in capsys.readouterr().out
@@ -95,6 +97,14 @@ def test_debug_shows_where_an_error_came_from() -> None:
     )
     assert outcome.returncode == 1
     assert "Traceback" in outcome.stderr
+
+
+@pytest.mark.parametrize("command", [[], ["tasks"]])
+def test_a_command_that_is_not_finished_explains_itself(capsys: pytest.CaptureFixture[str], command: list[str]) -> None:
+    assert execute(command) == 2
+    printed = capsys.readouterr()
+    assert "Usage: keryx" in printed.err
+    assert printed.out == ""
 
 
 @pytest.mark.parametrize("setting", [{}, {"NO_COLOR": "1", "FORCE_COLOR": ""}])

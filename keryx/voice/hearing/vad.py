@@ -26,9 +26,7 @@ class SileroModel:
 
     def run(self, samples: np.ndarray, hidden: np.ndarray, cell: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
         """One step: [1, 576] samples and the two states → the probability and the new states."""
-        found, hidden, cell = map(
-            np.asarray, self._session.run(None, {"input": samples, "h": hidden, "c": cell})
-        )
+        found, hidden, cell = map(np.asarray, self._session.run(None, {"input": samples, "h": hidden, "c": cell}))
         return float(found.reshape(-1)[0]), hidden, cell
 
 

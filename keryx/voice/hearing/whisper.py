@@ -37,8 +37,7 @@ _MAX_PROMPT_TOKENS = 120
 
 _AGENTS = ("Codex", "Claude")
 _PROMPT = (
-    "Coding tasks: {names}, pull request, branch, main, rewrite, refactor, linter, slash, fixture, webhook, "
-    "task twelve, PIN."
+    "Coding tasks: {names}, pull request, branch, main, rewrite, refactor, slash, fixture, webhook, task twelve, PIN."
 )
 """A list, because whole sentences make the decoder answer in their style; names first, general words after."""
 
@@ -93,7 +92,7 @@ class WhisperHearing:
         self._executor.shutdown(wait=False, cancel_futures=True)
 
     def _make_prompt(self, vocabulary: tuple[str, ...]) -> list[int]:
-        names = dict.fromkeys(name.strip() for name in (*_AGENTS, *vocabulary) if name.strip())
+        names = dict.fromkeys(name.strip() for name in (*vocabulary, *_AGENTS) if name.strip())
         text = " " + _PROMPT.format(names=", ".join(names))
         tokens = self._tokenizer.encode(text, add_special_tokens=False).ids[-_MAX_PROMPT_TOKENS:]
         return [self._token("<|startofprev|>"), *tokens, *self._start]

@@ -59,6 +59,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 
 ALSO_MAY_IMPORT: dict[str, tuple[set[str], str]] = {
     "keryx.agents.native": ({"kernel"}, "the adapter of the agent that is built in"),
+    "keryx.voice.dialogue.acting": ({"agents"}, "says which agent has the work, by the name the registry gives it"),
     "keryx.cli.understand": ({"voice"}, "shows what the dialogue's rules make of a sentence, without a daemon"),
     "keryx.cli.sound": ({"voice"}, "a caller speaks with this machine's own voice"),
     "keryx.cli.serve": ({"security"}, "the log's mask, set before anything is opened"),
@@ -73,6 +74,7 @@ SDK_HOMES: dict[str, tuple[str, ...]] = {
     "onnxruntime": ("keryx.voice.hearing",),
     "tokenizers": ("keryx.voice.hearing",),
     "huggingface_hub": ("keryx.voice.hearing",),
+    "espeakng_loader": ("keryx.voice.speaking",),
     "hibari": ("keryx.voice.speaking",),
     "soxr": ("keryx.voice.audio",),
     "httpx2": ("keryx.cli.api",),
@@ -111,6 +113,7 @@ BROAD_EXCEPT_HOMES: dict[str, str] = {
     "keryx.agents.demo": "a session's run never raises",
     "keryx.voice.call": "the edge of a call",
     "keryx.voice.live": "one call's failure is not its neighbours'",
+    "keryx.voice.tools.toolbox": "the edge of one tool call",
     "keryx.voice.hearing.weights": "a download fails in too many ways to name; the next source is tried",
     "keryx.voice.loading": "a broken library leaves a daemon that can be typed to",
     "keryx.notify.notifier": "the edge of one announcement",

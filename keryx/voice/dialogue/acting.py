@@ -178,8 +178,8 @@ class Acting:
             return task
         news = await self._manager.latest_news(task.id)
         if news is None and not (task.status.ended and (task.summary or task.error)):
-            text = f"{self._phrases.say('no_result_yet')} {self.telling.status(task, self._clock.now())}"
-            return [Line(text, focus=task.id)]
+            nothing = self._phrases.say("no_result_yet")
+            return [Line(f"{nothing} {self.telling.status(task, self._clock.now())}", focus=task.id)]
         return [self.telling.result(task, news)]
 
     async def _task(self, understood: Understanding) -> Task | list[Line]:

@@ -1,27 +1,25 @@
 """A conversation for tests: a real store, scripted agents, a clock that stands still, and somebody who talks."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from keryx.agents.base import FakeAgentRunner
-from keryx.agents.registry import AgentRegistry
 from keryx.clock import VirtualClock
 from keryx.tasks.manager import Limits, TaskManager
 from keryx.tasks.models import News
 from keryx.voice.dialogue.base import Say
 from keryx.voice.dialogue.rules import RulesDialogue
 from keryx.voice.tools.toolbox import Toolbox
-from tests.tasks.house import House
-from tests.voice.tools.desk import Desk, empty_store
+from tests.voice.tools.desk import Desk, Works, works
 
 
 @dataclass
 class Room:
     """Somebody on the line with Keryx."""
 
-    house: House
+    house: Works
     manager: TaskManager
     desk: Desk
     dialogue: RulesDialogue
@@ -39,6 +37,12 @@ class Room:
         """What Keryx says, all of it heard."""
         self.said = [say async for say in says]
         return " ".join(say.text for say in self.said)
+
+    async def interrupt_after(self, count: int, says: AsyncIterator[Say]) -> Say:
+        """The last of so many things said, after which nobody listens any more."""
+        async with aclosing(says) as talking:  # pyright: ignore[reportArgumentType]  an async generator behind a protocol
+            said = [await anext(talking) for _ in range(count)]
+        return said[-1]
 
     async def say(self, text: str) -> str:
         return await self.hears(self.dialogue.respond(text))
@@ -72,15 +76,10 @@ async def room(
     pin_digits: int | None = None,
 ) -> AsyncIterator[Room]:
     """A room with the projects billing, website and mobile-app, and the demo agent and Claude in it."""
-    (folder / "keryx.db").write_bytes(empty_store())
-    limits = Limits(max_concurrent=slots, daily_cap=None, timezone=timezone)
-    claude = FakeAgentRunner(clock=clock, name="claude")
-    house = House(folder, clock, FakeAgentRunner(clock=clock), limits, others={"claude": claude})
-    async with house.opened() as manager:
+    async with works(folder, clock, Limits(max_concurrent=slots, daily_cap=None, timezone=timezone)) as house:
         desk = Desk(proven=proven)
-        registry = AgentRegistry({"fake": house.agent, "claude": claude}, "fake")
-        toolbox = Toolbox(manager, registry, ["billing", "website", "mobile-app"], desk)
+        toolbox = Toolbox(house.manager, house.registry, ["billing", "website", "mobile-app"], desk)
         dialogue = RulesDialogue(
             toolbox, clock=clock, control=desk, owner_name="Ana", timezone=timezone, pin_digits=pin_digits
         )
-        yield Room(house, manager, desk, dialogue)
+        yield Room(house, house.manager, desk, dialogue)

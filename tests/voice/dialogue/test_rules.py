@@ -171,7 +171,6 @@ async def test_how_things_stand_is_told_with_the_time_and_the_agents_words(line:
     await line.running("run the database migration", project="billing")
     await line.agent.begun()
     await clock.advance(1860)
-    await line.house.store.progress(1, 0)
 
     answer = await line.say("How's the migration going?")
 
@@ -500,7 +499,7 @@ async def test_the_answer_to_an_agents_question_goes_to_its_task(line: Room) -> 
     await line.say("Yes, but only the new ones.")
 
     await line.house.done(1)
-    assert line.agent.asked[-1] == "Yes, but only the new ones."
+    assert line.agent.asked[-1] == "Yes, but only the new ones"
 
 
 async def test_a_question_that_was_not_heard_takes_no_answer(line: Room) -> None:
@@ -548,10 +547,7 @@ async def test_news_that_was_not_begun_is_offered_too(line: Room) -> None:
     for number in range(2):
         await line.manager.dispatch(f"write chapter {number}")
         await line.house.done(number + 1)
-    opening = line.dialogue.open(await line.news())
-    await anext(opening)
-    first = await anext(opening)
-    await opening.aclose()
+    first = await line.interrupt_after(2, line.dialogue.open(await line.news()))
     line.dialogue.interrupted(first.text)
 
     await line.say("hello")
@@ -692,9 +688,7 @@ async def test_a_store_that_is_gone_leaves_a_conversation(line: Room) -> None:
 
 
 async def test_talking_over_the_answer_leaves_one_task(line: Room) -> None:
-    answer = line.dialogue.respond("fix the footer on the website")
-    said = await anext(answer)
-    await answer.aclose()
+    said = await line.interrupt_after(1, line.dialogue.respond("fix the footer on the website"))
     line.dialogue.interrupted(said.text)
 
     await line.say("okay")

@@ -1,25 +1,21 @@
-"""A call's control for tests: a PIN gate, who is proven, and whether the call was ended; and a store to begin with."""
+"""What tools stand on in tests: a call's control, and tasks on a real store with scripted agents."""
 
 import asyncio
 import functools
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import mkdtemp
 
+from keryx.agents.base import FakeAgentRunner
+from keryx.agents.registry import AgentRegistry
+from keryx.clock import VirtualClock
 from keryx.security.pin import PinGate, PinOutcome
 from keryx.store.db import Database
-
-
-@functools.cache
-def empty_store() -> bytes:
-    """A migrated database without tasks, made once: migrating takes longer than most tests."""
-
-    async def make() -> None:
-        await (await Database.open(file)).close()
-
-    file = Path(mkdtemp()) / "keryx.db"
-    asyncio.run(make())
-    return file.read_bytes()
+from keryx.tasks.manager import Limits, TaskManager
+from keryx.tasks.models import Task
+from keryx.tasks.store import TaskStore
 
 
 @dataclass
@@ -41,3 +37,49 @@ class Desk:
 
     def end(self) -> None:
         self.over = True
+
+
+@dataclass
+class Works:
+    """Tasks on a real store; the agents "fake" (the usual one) and "claude" do what they are scripted to."""
+
+    manager: TaskManager
+    registry: AgentRegistry
+    database: Database
+    agent: FakeAgentRunner
+    clock: VirtualClock
+
+    async def done(self, task_id: int) -> Task:
+        """The task once it has ended."""
+        return await self.manager.wait(task_id)
+
+
+@asynccontextmanager
+async def works(folder: Path, clock: VirtualClock, limits: Limits) -> AsyncIterator[Works]:
+    """Open a store in `folder`, with nothing in it, and a manager at work on it."""
+    (folder / "keryx.db").write_bytes(await asyncio.to_thread(empty_store))
+    agents = {name: FakeAgentRunner(clock=clock, name=name) for name in ("fake", "claude")}
+    registry = AgentRegistry(agents, "fake")
+    database = await Database.open(folder / "keryx.db")
+    try:
+        store = TaskStore(database, clock)
+        manager = TaskManager(store, registry, clock=clock, limits=limits, reports=folder / "reports")
+        await manager.start()
+        try:
+            yield Works(manager, registry, database, agents["fake"], clock)
+        finally:
+            await manager.stop()
+    finally:
+        await database.close()
+
+
+@functools.cache
+def empty_store() -> bytes:
+    """A migrated database without tasks, made once: migrating takes longer than most tests."""
+
+    async def make() -> None:
+        await (await Database.open(file)).close()
+
+    file = Path(mkdtemp()) / "keryx.db"
+    asyncio.run(make())
+    return file.read_bytes()

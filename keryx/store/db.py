@@ -70,13 +70,15 @@ class Database:
         """Run `work` in a read transaction: one consistent view. A cancellation loses nothing."""
         return await self._run(self._reading, partial(self._read, work))
 
-    async def write(self, work: Work[T]) -> T:
+    async def write(self, work: Work[T], *, outlasts_power_cut: bool = True) -> T:
         """Run `work` in a write transaction and commit it.
 
         `work` runs in a thread, and again after "database is locked", so it touches nothing but its connection. Raises
-        `Unavailable` when the lock outlasts the budget or the disk is full; nothing is stored then.
+        `Unavailable` when the lock outlasts the budget or the disk is full; nothing is stored then. Without
+        `outlasts_power_cut` the commit does not wait for the disk: it outlasts the process, not the machine, and is for
+        what comes about again by itself.
         """
-        return await self._run(self._writing, partial(self._persist, work))
+        return await self._run(self._writing, partial(self._persist, work, outlasts_power_cut))
 
     async def close(self) -> None:
         """Carry out the writes already asked for, then close; bounded by `CLOSE_GRACE_S`. May be called twice."""
@@ -107,12 +109,16 @@ class Database:
         except DBAPIError as error:
             raise _plain(error) from error
 
-    def _persist(self, work: Work[T]) -> T:
+    def _persist(self, work: Work[T], outlasts_power_cut: bool) -> T:
         started = time.monotonic()
         while True:
             try:
-                with self._writer.begin() as connection:
-                    return work(connection)
+                with self._writer.connect() as connection:
+                    # Only possible outside a transaction, so past SQLAlchemy, which would begin one.
+                    driver: Any = connection.connection.driver_connection
+                    driver.execute(f"PRAGMA synchronous={'FULL' if outlasts_power_cut else 'NORMAL'}").close()
+                    with connection.begin():
+                        return work(connection)
             except DBAPIError as error:
                 if not _is_locked(error) or time.monotonic() - started >= self._write_budget_s or self._closed.is_set():
                     raise _plain(error) from error

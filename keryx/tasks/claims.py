@@ -110,7 +110,8 @@ class Claims:
             return dataclasses.replace(task, status=TaskStatus.RUNNING, **values)
 
         ending = tuple(busy)
-        return await self._database.write(work)
+        # Taken back by a power cut, the task is queued as it was, and no run is left that could write under this claim.
+        return await self._database.write(work, outlasts_power_cut=False)
 
     async def begin_turn(self, task_id: int, epoch: int, session_id: str | None) -> TurnInput:
         """Take everything that waits as the prompt of a turn in the conversation `session_id`. Raises `Fenced`."""
@@ -150,7 +151,7 @@ class Claims:
             change_task(connection, task_id, {"progress": text})
             return line
 
-        return await self._database.write(work)
+        return await self._database.write(work, outlasts_power_cut=False)
 
     async def begin_sending(self, message_id: int) -> bool:
         """Note, before it is passed on, that a waiting text may reach the agent from here on.

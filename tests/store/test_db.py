@@ -61,6 +61,9 @@ async def test_results_survive_a_power_cut_and_locks_are_waited_for(file: Path) 
 
     assert await database.write(read) == await database.read(read) == ["wal", 2, 1, BUSY_TIMEOUT_S * 1000]
     assert BUSY_TIMEOUT_S > 10
+    in_passing = await database.write(read, outlasts_power_cut=False)
+    assert in_passing[1] == 1
+    assert await database.write(read) == ["wal", 2, 1, BUSY_TIMEOUT_S * 1000]
     await database.close()
 
 

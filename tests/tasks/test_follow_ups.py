@@ -205,10 +205,10 @@ class WatchedDatabase(Database):
 
     at_step: Callable[[], Any] | None = None
 
-    async def write(self, work: Callable[[Connection], T]) -> T:
+    async def write(self, work: Callable[[Connection], T], *, outlasts_power_cut: bool = True) -> T:
         self._step()
         try:
-            return await super().write(work)
+            return await super().write(work, outlasts_power_cut=outlasts_power_cut)
         finally:
             self._step()
 

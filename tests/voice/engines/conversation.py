@@ -124,14 +124,15 @@ class Conversation:
         capabilities: Capabilities = PAGE_LIKE,
         typing_only: bool = False,
         manner: Manner | None = None,
-        ms_per_character: float = 60.0,
+        parts: SpeechParts | None = None,
     ) -> None:
+        """`parts` takes the place of ears that hear the texts of `hears` and of a voice that only hums."""
         self.clock = clock
         self.line = FakeTransport(clock, capabilities)
         self.dialogue = ScriptedDialogue(clock)
         self.hearing = FakeHearing(hears)
-        self.voice = FakeSpeaking(ms_per_character=ms_per_character)
-        self.parts = SpeechParts(self.hearing, self.voice, FakeActivity)
+        self.voice = FakeSpeaking()
+        self.parts = parts or SpeechParts(self.hearing, self.voice, FakeActivity)
         self.speech = Speech(None if typing_only else self.parts)
         self.told: list[int] = []
         self.briefing: Callable = self._briefing
@@ -181,6 +182,14 @@ class Conversation:
     async def speak(self, duration_s: float) -> None:
         """The caller makes a sound loud enough to be speech for so long."""
         await self._sound(duration_s, 0.1)
+
+    async def play(self, samples: np.ndarray) -> None:
+        """The caller's side brings this sound (at the line's rate)."""
+        format = self.line.capabilities.incoming
+        count = format.rate * CHUNK_MS // 1000
+        for start in range(0, len(samples) - count + 1, count):
+            self.line.send(AudioIn(encode(samples[start : start + count], format)))
+            await self.clock.advance(CHUNK_MS / 1000)
 
     async def say(self, duration_s: float = 1.0) -> None:
         """A whole turn: speech, then silence until it is over."""

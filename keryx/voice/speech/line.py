@@ -42,10 +42,14 @@ _BRACKETS = re.compile(r"\s*[()]+\s*")
 _DASH = re.compile(r"\s+[-–—]+\s+|—|–")
 _HYPHEN = re.compile(r"(?<=\w)-(?=\w)|(?<!\w)-+|-+(?!\w)")
 _LONE_QUOTE = re.compile(r"(?<!\w)'|'(?!\w)")
-_LONE_DOT = re.compile(r"(?<![^\s\w])\.(?=\w)")
+_LONE_DOT = re.compile(r"\.(?=\w)")
 _SPACE_BEFORE_STOP = re.compile(r"\s+([,.!?;:…])")
 _STOPS = re.compile(r"[,;:\s]*[.!?…](?:\s*[,;:]*\s*[.!?…])+|[,;:]+\s*[.!?…]")
 _COMMAS = re.compile(r"([,;:])(?:\s*[,;:])+")
+_INNER_COLON = re.compile(r"(?<=\w)[:;]+(?=\w)")
+_STRAY = re.compile(r"(?<!\w)[!?:;,]+(?=\w)|(?<=\s)[!?:;,.]+(?=\s)|^[!?:;,.\s]+(?=\s)")
+_TIDYING_ROUNDS = 5
+"""Each round can leave something for the next: a comma where two symbols stood. Words alone take one."""
 _WORD = re.compile(r"[^\W_]+(?:['’][a-z]{1,2}(?![^\W_]))?")
 
 
@@ -124,10 +128,9 @@ def _abbreviation(found: re.Match[str]) -> str:
     """The words of an abbreviation that stands alone; inside a longer word it is none."""
     text, start, end = found.string, found.start(), found.end()
     before, after = text[start - 1 : start], text[end : end + 1]
-    if before.isalnum() or (after.isalnum() and found[0] != "w/"):
+    if before.isalnum() or (after.isalnum() and not found[0].endswith((".", "/"))):
         return found[0]
-    said = words.abbreviations()[found[0].lower()]
-    return f"{said} " if found[0].lower() == "w/" else said
+    return words.abbreviations()[found[0].lower()] + (" " if after.isalnum() else "")
 
 
 def _one_stop(found: re.Match[str]) -> str:
@@ -140,11 +143,14 @@ def _tidy(line: str) -> str:
     line = _DASH.sub(", ", line)
     line = _SOME_SLASH.sub(" ", line)
     line = _UNSAYABLE.sub(" ", _HYPHEN.sub(" ", line))
-    line = _LONE_QUOTE.sub("", _LONE_DOT.sub(" dot ", line))
-    line = _SPACE_BEFORE_STOP.sub(r"\1", re.sub(r"\s+", " ", line))
-    line = _STOPS.sub(_one_stop, line)
-    line = _COMMAS.sub(r"\1", line)
-    line = re.sub(r"[:,;\s]+\.?$", ".", line.strip(" ,;"))
+    for _ in range(_TIDYING_ROUNDS):
+        before = line
+        line = re.sub(r"\s+", " ", _LONE_DOT.sub(" dot ", _STOPS.sub(_one_stop, _LONE_QUOTE.sub("", line))))
+        line = _COMMAS.sub(r"\1", _SPACE_BEFORE_STOP.sub(r"\1", line))
+        line = _STRAY.sub("", _INNER_COLON.sub(" ", line))
+        line = re.sub(r"[:,;\s]+\.?$", ".", line.strip(" ,;"))
+        if line == before:
+            break
     if not any(char.isalnum() for char in line):
         return ""
     return line if line.endswith(_ENDS) else f"{line}."

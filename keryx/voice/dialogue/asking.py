@@ -33,7 +33,7 @@ _LIST_WORDS = (
         " still else other "
         "others quick short brief full current recent latest new things stuff ones one up today so far yet already"
         " just been being "
-        "your with about been agents agent everybody everyone anyone anybody someone somebody list state summary"
+        "your got with about been agents agent everybody everyone anyone anybody someone somebody list state summary"
         " going long how "
         "really actually exactly sort kind some something more and that this week morning be can could would like"
         " know hear out".split()
@@ -55,7 +55,8 @@ _STATUS_WORDS = _STATE_OF.keys() | frozenset(
 _SMALL_WORDS = _OPENERS | frozenset(
     "a an the my our your that this it its of in on at to for with from about by and or we you i they he she me us"
     " been being "
-    "be just now right so again once more please can could would will yet already still anyone anybody someone"
+    "be just now right so again once more please can could would will think expect guess reckon believe suppose got"
+    " yet already still anyone anybody someone"
     " somebody "
     "everyone one task job thing work up out there as if whether not".split()
 )

@@ -27,6 +27,8 @@ _UNNEEDED = re.compile(
     r"(?P<ref>.{1,60}?) (?:can|should|may|must|needs to|has to) be (?:cancelled|canceled|stopped|aborted|killed|"
     r"dropped)(?: please| now)?"
     r"|(?P<ref2>.{1,60}?) (?:is|isnt|is not) (?:no longer |not )?(?:needed|necessary|wanted|required)(?: any ?more)?"
+    r"|(?:dont|do not) (?:do|run|start|continue(?: with)?|bother with|go on with|"
+    r"work on) (?P<ref4>.{1,60}?)(?: (?:any ?more|any longer|after all|please))*"
     r"|(?:i|we) (?:dont|do not|no longer) (?:need|want) (?P<ref3>.{1,60}?)(?: (?:any ?more|any longer))?"
 )
 _WITH_REASON = re.compile(
@@ -41,7 +43,9 @@ _CALLED_A_TASK = re.compile(r".*\b(?:one|task|job)|(?:the |my )?(?:task|job) .*|
 
 def cancel_in(norm: str, context: DialogueContext) -> Meant | None:
     """Which task the sentence wants cancelled; None unless the whole of it says so."""
-    if (named := _UNNEEDED.fullmatch(norm)) and (called := named["ref"] or named["ref2"] or named["ref3"]):
+    if (named := _UNNEEDED.fullmatch(norm)) and (
+        called := named["ref"] or named[("ref2")] or named["ref3"] or named["ref4"]
+    ):
         if re.fullmatch(rf"(?:the )?{NUMBERED}|.* (?:one|task|job)", called):
             meant = meant_first(called, context, unfinished_tasks(context))
             return meant if meant.found else None

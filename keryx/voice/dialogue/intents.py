@@ -17,7 +17,7 @@ from keryx.voice.dialogue.results import result_in
 from keryx.voice.dialogue.slots import Work, without_project, work_in
 from keryx.voice.dialogue.standing import list_in, status_in
 from keryx.voice.dialogue.steering import steer_in
-from keryx.voice.dialogue.targets import number_words, without_asking
+from keryx.voice.dialogue.targets import number_words, without_asking, without_hesitation
 
 CERTAIN, LIKELY, AS_WORK, GUESS = 0.97, 0.9, 0.7, 0.4
 
@@ -89,7 +89,7 @@ def _conversation(norm: str) -> Understanding | None:
 
 def _command(core: Heard, context: DialogueContext) -> Understanding | None:
     """Commands about a task that the sentence names."""
-    core = without_asking(core)
+    core = without_asking(without_hesitation(core))
     if (cancel := cancel_in(core.norm, context)) is not None:
         return _about("cancel_task", cancel, confidence=CERTAIN if cancel.found else LIKELY)
     if (call := callback_in(core.norm, context)) is not None:

@@ -24,6 +24,7 @@ _RESULTS_OF = [
     re.compile(
         rf"(?:whats|what is|what was|read|read me|tell me|give me|let me hear) (?:the )?{REF} {_RESULT_WORD}{_AGAIN}"
     ),
+    re.compile(rf"what {REF} (?:did|said|found|found out|reported|answered|concluded|came up with|changed){_AGAIN}"),
     re.compile(rf"what (?:came|became|has come|has become) (?:out )?of {REF}{_AGAIN}"),
     re.compile(rf"what (?:went|is|was) wrong (?:with|in|on) {REF}"),
     re.compile(rf"(?:read|read me|tell me about|play) {REF} (?:again|once more|one more time)"),

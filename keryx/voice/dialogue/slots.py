@@ -137,6 +137,7 @@ def _agent_patterns(agents: tuple[str, ...]) -> tuple[list[re.Pattern[str]], lis
         rf"(?:with|using|via|through) {name} ?",
         rf"(?:have|let|make|having|letting) {name} (?:to )?(?=\w)",
         rf"(?:ask|asking|get|getting|tell|telling|want|instruct) {name} (?:to|that it should) ?",
+        rf"(?:i would like|id like|i want|i need|id love|id prefer|i prefer) {name} to (?=\w)",
         rf"(?:can|could|would|will|should) {name} (?:please )?(?=\w)",
         rf"{name} (?:please|should|can you|could you|could|can|needs to|must|has to|shall) (?=\w)",
         rf"(?:give|hand|pass|assign) {name} (?:this|that|the following)(?: one| task| job| work)? ?",

@@ -76,7 +76,7 @@ _THAT_IS_ALL = (
 _BYE_AROUND = (
     _AROUND
     + r"|cheers|great|perfect|good|fine|no|nope|nah|and|i think|i guess|i suppose|for (?:now|today)|lovely|cool|"
-    r"awesome|wonderful|yeah|yes|yep|"
+    r"awesome|wonderful|yeah|yes|yep|for (?:the|your|all the|all your) help|for everything|"
     r"much appreciated|excellent|brilliant|mate|later|really|lets|go ahead and|very much|got it|sounds good|"
     r"that sounds good|all|you|that|is"
 )
@@ -117,7 +117,8 @@ REPEAT = _only(
     r"(?:i )?(?:didnt|did not|couldnt|could not|cant|cannot) (?:quite )?(?:hear|catch|get|understand|"
     r"follow)(?: (?:you|that|it|what you said|a word))?(?: clearly| properly)?|"
     r"i missed (?:that|it|you)|(?:read|tell)(?: me)? (?:that|it)(?: to me)?(?: again| once more)|"
-    r"what was the last (?:bit|part|thing)|run that by me again",
+    r"what was the last (?:bit|part|thing)|what was (?:the|your) question|what did you (?:just )?ask(?: me)?|"
+    r"ask (?:me )?again|run that by me again",
     _AROUND + r"|i|and|to me|wait|one more|again",
 )
 HELP = _only(

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from keryx.voice.dialogue.base import DialogueContext, TaskBrief
-from keryx.voice.dialogue.names import NOBODY, NUMBERED, Meant, agent_pattern, it_meant, task_meant
+from keryx.voice.dialogue.names import NOBODY, NUMBERED, Meant, agent_pattern, fitting_projects, it_meant, task_meant
 from keryx.voice.dialogue.normalise import Heard
 from keryx.voice.dialogue.slots import work_in
 from keryx.voice.dialogue.targets import meant_first, unfinished_tasks
@@ -63,7 +63,7 @@ _IT_SHOULD = re.compile(
     rf"will|ought|doesnt (?:need|have) to|does not (?:need|have) to|needs|shall|is allowed to|isnt allowed to)\b"
 )
 _MAKE_SURE = re.compile(
-    rf"{_ASIDE}(?:make|be) sure (?:that )?(?:it|its|they|that|this|you|youre|not|to|theyre|thats|nothing|none)\b|"
+    rf"{_ASIDE}(?:make|be) sure (?:that )?(?:it|its|they|this|you|youre|not|to|theyre|thats|nothing|none)\b|"
     rf"{_ASIDE}(?:make it|have it|let it|get it to)\b"
 )
 _INSTEAD = re.compile(
@@ -112,7 +112,7 @@ def steer_in(core: Heard, context: DialogueContext, *, in_place: bool) -> Steer 
         first = _NUMBERED_FIRST.match(norm)
         rest = core.after(first.end()) if first and first.end() < len(norm) else core.text
         return Steer(meant, _strip(rest))
-    if named := _named_first(core, context):
+    if named := _named_first(core, context) or _named_before_a_pause(core, context):
         return named
     if in_place:
         return None
@@ -170,10 +170,25 @@ def _named_first(core: Heard, context: DialogueContext) -> Steer | None:
         r".*\b(?:new|cron|background|ci|deploy|build|scheduled|celery|nightly) (?:one|task|job)$", match["ref"]
     ):
         return None
+    if re.match(r"be \w+(?:able|ible)\b", core.norm[match.end() :]):
+        return None
     meant = meant_first(match["ref"], context, unfinished_tasks(context))
     if meant.by != "words" or not (meant.found or meant.which):
         return None
     return Steer(meant, _strip(core.after(match.end())))
+
+
+_FOR_NAMED = re.compile(r"(?:for|on|with|about|regarding|as for|concerning) (?P<ref>(?:the|my|that) \S+(?: \S+){0,4})")
+
+
+def _named_before_a_pause(core: Heard, context: DialogueContext) -> Steer | None:
+    """ "For the parser rewrite, use the new grammar": a task's own words, not a project's, and a comma."""
+    head, comma, rest = core.text.partition(",")
+    match = _FOR_NAMED.fullmatch(Heard(head).norm) if comma and len(head) < 100 else None
+    if match is None or fitting_projects(re.sub(r"^(?:the|my|that) ", "", match["ref"]), context.projects):
+        return None
+    meant = task_meant(match["ref"], context, among=unfinished_tasks(context))
+    return Steer(meant, _strip(rest)) if meant.found and meant.by == "words" else None
 
 
 def _about_it(core: Heard, context: DialogueContext) -> Steer | None:

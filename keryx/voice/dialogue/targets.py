@@ -11,7 +11,7 @@ REF = r"(?P<ref>\S+(?: \S+){0,8}?)"
 
 
 _ASKING = re.compile(
-    r"(?:(?:and|but|so|okay|or|also|say|hey|tell me|do you know|(?:can|could) you (?:tell me|see|check)|"
+    r"(?:(?:and|but|so|okay|or|also|say|hey|tell me(?: again)?|do you know|(?:can|could) you (?:tell me|see|check)|"
     r"do you have any idea|any idea|"
     r"i want to know|id like to know|i wonder|id love to know|remind me|maybe|by the way|quick question|"
     r"one question|question) )+"
@@ -24,6 +24,14 @@ def without_asking(core: Heard) -> Heard:
     """A question or command without the words that lead up to it ("and", "do you know")."""
     match = _ASKING.match(core.norm)
     return Heard(core.after(match.end())) if match else core
+
+
+_HESITATION = re.compile(r"\b(?:u+m+|u+h+|e+rm?|hm+|mm+)\b[,.…]*", re.IGNORECASE)
+
+
+def without_hesitation(core: Heard) -> Heard:
+    """A sentence without the sounds of thinking inside it ("cancel task, uh, four")."""
+    return Heard(_HESITATION.sub(" ", core.text))
 
 
 def number_words(number: int | None) -> list[str]:

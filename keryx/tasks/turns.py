@@ -75,7 +75,7 @@ class TaskTurns:
                     await self._run_turns()
             except Exception as error:  # the edge of a task: a defect of ours ends this task, and somebody hears of it
                 log.exception("task broke off")
-                await self._give_up(_crashed(error, "Something in Keryx"))
+                await self._give_up(error)
             finally:
                 self._over.set()
                 await self._close()
@@ -124,12 +124,14 @@ class TaskTurns:
             return False
         return await self._keep(result, given.task)
 
-    async def _give_up(self, result: RunResult) -> None:
-        """End the task with `result`, whatever was still to be done."""
+    async def _give_up(self, error: Exception) -> None:
+        """End the task as failed, whatever was still to be done."""
+        while isinstance(error, ExceptionGroup):
+            error = error.exceptions[0]
         more, claims, task = True, self._store.claims, self._task
         while more:
-            given = await self._until_stored(lambda: claims.begin_turn(task.id, task.epoch, self._session_id))
-            more = await self._keep(result, given.task)
+            await self._until_stored(lambda: claims.begin_turn(task.id, task.epoch, self._session_id))
+            more = await self._store_end(_plain(_crashed(error, "Something in Keryx")))
 
     async def _open(self) -> bool:
         """Have a conversation open; returns whether it is the task's own, which remembers what was said before."""
@@ -189,8 +191,11 @@ class TaskTurns:
         if self._says_fresh and FRESH_START not in end.summary:
             end = replace(end, summary=shorten(f"{FRESH_START} {end.summary}"))
         self._says_fresh = False
-        end = replace(end, report_path=await self._report(end, task))
-        ended = await self._until_stored(lambda: self._store.claims.end_turn(task.id, self._task.epoch, end))
+        return await self._store_end(replace(end, report_path=await self._report(end, task)))
+
+    async def _store_end(self, end: TurnEnd) -> bool:
+        claims, task = self._store.claims, self._task
+        ended = await self._until_stored(lambda: claims.end_turn(task.id, task.epoch, end))
         self._session_id = ended.task.session_id
         self._events.publish(TaskChanged(ended.task))
         self._events.publish(NewsArrived(ended.news))

@@ -4,16 +4,17 @@ import asyncio
 import math
 import stat
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from keryx.agents.base import FakeAgentRunner, FakeTurn, TokenUsage
+from keryx.agents.base import FakeAgentRunner, FakeAgentSession, FakeTurn, OnProgress, TokenUsage
 from keryx.clock import settle
 from keryx.errors import BudgetSpent, ConfigError, NotFound, Refused, Unavailable
 from keryx.prompts import text
 from keryx.tasks.events import NewsArrived, NewsTold, TaskChanged, TaskProgressed
 from keryx.tasks.manager import FollowUpHow, Limits
-from keryx.tasks.models import NewsKind, TaskStatus
+from keryx.tasks.models import NewsKind, Task, TaskStatus
 from tests.tasks.house import House, next_news
 
 ENDLESS = FakeTurn("SPOKEN_SUMMARY: At last.", takes_s=math.inf)
@@ -71,6 +72,33 @@ async def test_an_agent_that_raises_fails_its_task_and_no_other(house: House) ->
     assert (broken.status, broken.error) == (TaskStatus.FAILED, "The agent stopped unexpectedly (ValueError)")
     assert fine.status is TaskStatus.DONE
     assert kinds == {first.id: NewsKind.FAILED, second.id: NewsKind.DONE}
+    assert house.agent.still_open == 0
+
+
+class Speechless(FakeAgentRunner):
+    """Its first conversation answers with nothing at all, which no agent may."""
+
+    async def open(self, task: Task, *, resume: str | None = None) -> FakeAgentSession:
+        session = await super().open(task, resume=resume)
+        if len(self.sessions) == 1:
+            session.run = self.say_nothing
+        return session
+
+    async def say_nothing(self, prompt: str, *, on_progress: OnProgress) -> Any:
+        return None
+
+
+async def test_a_defect_around_a_turn_ends_its_task_and_somebody_hears_of_it(house: House) -> None:
+    house.agent = Speechless(clock=house.clock)
+    async with house.opened() as manager:
+        task = await manager.wait((await manager.dispatch("anything")).id)
+        (news,) = await manager.untold()
+        after = await manager.wait((await manager.dispatch("once more")).id)
+
+    assert (task.status, news.kind) == (TaskStatus.FAILED, NewsKind.FAILED)
+    assert task.error == "Something in Keryx stopped unexpectedly (AttributeError)"
+    assert news.text == "Something in Keryx stopped unexpectedly."
+    assert after.status is TaskStatus.DONE
     assert house.agent.still_open == 0
 
 

@@ -136,6 +136,13 @@ class TwilioLine:
         self._chunk = 0
         self._plays_until_s = 0.0
 
+    @property
+    def quiet_s(self) -> float:
+        """How long nothing has come out of the loudspeaker; 0 before the first sound."""
+        if not self.heard or self._playing:
+            return 0.0
+        return max(0.0, self.clock.monotonic() - self._plays_until_s)
+
     @classmethod
     @contextlib.asynccontextmanager
     async def open(

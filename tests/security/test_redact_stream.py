@@ -1,7 +1,7 @@
 """Redaction in pieces gives what redaction of the whole gives."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keryx.security.redact import REDACTED, redact
@@ -9,6 +9,7 @@ from keryx.security.redact_stream import StreamRedactor
 from tests.security.test_redact import ORDINARY, SECRETS
 
 
+@settings(deadline=None, derandomize=True)
 @given(st.lists(st.sampled_from([*SECRETS, *ORDINARY]), max_size=4), st.data())
 def test_a_stream_gives_the_same_text_however_it_is_split(pieces: list[str], data: st.DataObject) -> None:
     text = " and then ".join(pieces)

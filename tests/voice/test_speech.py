@@ -74,7 +74,11 @@ SAID = [
     ("0x1F", "hex one F."),
     ("Python 3.12, pi is 3.12", "Python three point twelve, pi is three point one two."),
     ("2.2.0-rc1", "version two point two point zero rc one."),
+    ("+120/-45 lines, ~$0.50", "plus one hundred and twenty, minus forty five lines, about fifty cents."),
+    ("call +49 151 123456", "call plus four nine, one five one, one two three four five six."),
+    ("SELECT * FROM users", "SELECT star FROM users."),
     # time
+    ("at 5pm on 3/4/2026", "at five P M on three four twenty twenty six."),
     ("at 14:05, 09:00, 2:30 pm", "at fourteen oh five, nine o'clock, two thirty P M."),
     ("2026-03-01T14:05:00Z", "the first of March twenty twenty six, fourteen oh five U T C."),
     ("took 3m20s, then 1h30m", "took three minutes twenty seconds, then one hour thirty minutes."),
@@ -140,7 +144,7 @@ _ANYTHING = st.one_of(
 )
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120, deadline=None, derandomize=True)
 @given(_ANYTHING)
 def test_no_symbol_is_left_that_a_voice_would_spell(text: str) -> None:
     said = speakable(text)
@@ -149,14 +153,14 @@ def test_no_symbol_is_left_that_a_voice_would_spell(text: str) -> None:
     assert not re.search(r"\s\s|\s[.,!?]", said)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120, deadline=None, derandomize=True)
 @given(_ANYTHING)
 def test_making_it_speakable_twice_changes_nothing(text: str) -> None:
     once = speakable(text)
     assert speakable(once) == once
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60, deadline=None, derandomize=True)
 @given(
     st.lists(
         st.tuples(st.sampled_from(["tests", "in", "line", "and", "about", "of"]), st.integers(0, 10**9)),

@@ -117,6 +117,16 @@ def _decade(found: re.Match[str]) -> str:
 
 
 _EARLY: tuple[Rule, ...] = (
+    (re.compile(r"(?<![\w.])[~≈]\s?(?=[$€£]?\d)"), lambda _: "about "),
+    (
+        re.compile(r"(?<![\w.])\+(\d{1,9})\s?[/,]?\s?[-−](\d{1,9})(?!\w)"),
+        lambda f: f"plus {cardinal(f[1])}, minus {cardinal(f[2])}",
+    ),
+    (
+        re.compile(r"(?<![\w./])(\d{1,2})/(\d{1,2})/(\d{4})(?![\w/])"),
+        lambda f: f"{cardinal(f[1])} {cardinal(f[2])} {numbers.year(f[3])}",
+    ),
+    (re.compile(r"(?<![\w.:])(\d{1,2})\s?([aApP])\.?[mM]\b"), lambda f: f"{cardinal(f[1])} {f[2].upper()} M"),
     (
         re.compile(
             r"(?<![\w.-])(\d{4})-(\d{2})-(\d{2})"
@@ -136,7 +146,12 @@ _EARLY: tuple[Rule, ...] = (
         ),
         _telephone,
     ),
-    (re.compile(r"(?<![\w.])\+[1-9]\d{0,2}(?:[ -]\d{2,5}){2,5}(?![\w-])"), _telephone),
+    (
+        re.compile(
+            r"(?<![\w.])(?=\+(?:[ ()-]{0,2}\d){8,15}(?!\d))\+[1-9]\d{0,2}(?:[ -]{1,2}\(?\d{2,9}\)?){1,5}(?![\w-])"
+        ),
+        _telephone,
+    ),
     (re.compile(rf"(?<![\w.])({_LANGUAGES})[ /](\d+(?:\.\d+)+)(?![\w])", re.I), _named_version),
     (
         re.compile(
@@ -173,7 +188,6 @@ _MIDDLE: tuple[Rule, ...] = (
     (re.compile(r"(?<=\d)\s?\.\.\.?\s?(?=\d)"), lambda _: " to "),
     (re.compile(r"(?<![\w.)])[-−](?=\d)"), lambda _: "minus "),
     (re.compile(r"(?<![\w.)])\+(?=\d)"), lambda _: "plus "),
-    (re.compile(r"(?<![\w.])[~≈]\s?(?=\d)"), lambda _: "about "),
     (re.compile(r"(?<=\w)\s?\^\s?(?=\w)"), lambda _: " to the power of "),
     (re.compile(r"(?<![\w.])(\d+)(?:st|nd|rd|th)\b"), lambda f: ordinal(f[1])),
     (

@@ -28,7 +28,8 @@ _SHORTCODES = {
 _TICKS = re.compile(r"`+")
 _STRONG = re.compile(r"\*{2,}(?=\S)|(?<=\S)\*{2,}|~~|(?<!\w)_{2,}(?=\w)|(?<=\w)_{2,}(?!\w)")
 _GLOB = re.compile(r"(?<![\w*])\*(?=\.\w)|(?<=/)\*+(?=$|[\s/.,])")
-_STAR = re.compile(r"(?<=[\w)])\s+\*\s+(?=[\w(])|(?<=\d)\*(?=\d)")
+_STAR = re.compile(r"(?<=[\d)])\s*\*\s*(?=[\d(])|(?<=\b\w)\s+\*\s+(?=\w\b)")
+_ALL = re.compile(r"(?<=\s)\*(?=\s)")
 _LESS = re.compile(r"(?<![<\w])\s*<\s*(?=[\d.$-])|\s<\s|(?<=\w)<(?=\d)")
 _MORE = re.compile(r"(?<![-=>])\s+>\s+|(?<=\d)>(?=\d)|(?<!\S)>(?=\d)")
 _EQUALS = re.compile(r"\s*=\s*")
@@ -102,7 +103,7 @@ def _rewritten(line: str) -> str:
     for pattern, said in (*AMOUNT_RULES[0], *NAME_RULES[1]):
         line = pattern.sub(said, line)
     line = words.one_of("operators").sub(lambda found: f" {words.operators()[found[0]]} ", line)
-    line = _STAR.sub(" times ", line)
+    line = _ALL.sub("star", _STAR.sub(" times ", line))
     line = _LESS.sub(" is less than ", line)
     line = _MORE.sub(" is more than ", line)
     line = _EQUALS.sub(" equals ", line)

@@ -213,6 +213,8 @@ class Ears:
     def _request(self, attempt: int) -> None:
         import numpy as np
 
+        # A newer attempt makes an older one that still waits worthless; the parts split off are wanted in any case.
+        self._requests = deque(waiting for waiting in self._requests if not waiting.attempt)
         self._requests.append(_Request(attempt, np.concatenate(self._stretch)))
         self._requested.set()
 

@@ -68,7 +68,7 @@ def sound(name: str, line: str) -> np.ndarray:
     ("name", "words"),
     [
         ("joe_01", "running right now"),
-        ("hibari_00", "call me back"),
+        ("hibari_25", "twelve to high"),
         ("joe_05", "leap years"),
         ("hibari_09", "don't push"),
     ],
@@ -83,6 +83,21 @@ async def test_a_spoken_request_is_one_turn(
         await talk.quiet(1.2)
         assert len(talk.dialogue.asked) == 1
         assert words in talk.dialogue.asked[0].lower()
+
+
+async def test_a_long_pause_after_a_whole_clause_loses_none_of_the_words(
+    clock: VirtualClock, speech_parts: SpeechParts
+):
+    # "… fix the failing invoice test", 0.4 s of nothing on the telephone, "and call me back …": the first part may be
+    # taken for a turn, and the second is then one more.
+    talk = await a_conversation(clock, speech_parts, line="8 kHz mu-law")
+    async with talk.held():
+        await talk.quiet(1.5)
+        await talk.play(sound("hibari_00", "8 kHz mu-law"))
+        await talk.quiet(1.2)
+        said = " ".join(talk.dialogue.asked).lower()
+        assert "fix the failing invoice test" in said
+        assert "call me back when it is done" in said
 
 
 @pytest.mark.parametrize("line", LINES)

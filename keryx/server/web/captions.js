@@ -16,8 +16,8 @@ export class Captions {
   /** A new call counts its utterances from the start again. */
   newCall() {
     this.call += 1;
-    if (this.shown.size) this.#append(make("p", { class: "break" }, "New call"));
-    this.rule = true;
+    const broken = this.region.lastElementChild.className === "break";
+    if (this.shown.size && !broken) this.#append(make("p", { class: "break" }, "New call"));
   }
 
   show({ who, text, final, utterance }) {

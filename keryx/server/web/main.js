@@ -138,7 +138,14 @@ class Telephone {
     this.starting = null;
     this.sound = sound;
     this.captions.newCall();
+    this.#stayAwake();
     this.line.call({ audio: Boolean(sound) });
+  }
+
+  /** A telephone lying on the table must not fall asleep in the middle of a call. */
+  async #stayAwake() {
+    this.awake = await navigator.wakeLock?.request("screen").catch(() => null);
+    if (!this.live) this.awake?.release();
   }
 
   async #openSound() {
@@ -210,7 +217,7 @@ class Telephone {
   }
 
   #opening() {
-    this.#show(this.since ? "reconnecting" : "connecting");
+    this.#show(this.mode === "reconnecting" ? "reconnecting" : "connecting");
   }
 
   #ready() {
@@ -221,8 +228,7 @@ class Telephone {
 
   #broken() {
     this.sound?.clear();
-    if (!this.since) this.since = Date.now();
-    this.captions.newCall();
+    if (this.since) this.captions.newCall();
     this.#show("reconnecting");
   }
 
@@ -230,6 +236,7 @@ class Telephone {
     this.starting = null;
     this.sound?.close();
     this.sound = null;
+    this.awake?.release();
     if (reason === "error") notice("line", "The call broke off on Keryx’s side.", "Call again; your tasks keep running.");
     const lasted = this.since ? `Call ended, ${stopwatch(Date.now() - this.since)}` : "";
     this.since = null;

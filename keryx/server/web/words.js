@@ -10,7 +10,7 @@ const smallMoney = new Intl.NumberFormat(undefined, { style: "currency", currenc
 
 const DAY_MS = 86_400_000;
 
-export const AGENTS = { claude: "Claude", codex: "Codex", fake: "Demo agent" };
+export const AGENTS = { claude: "Claude", codex: "Codex", fake: "Demo" };
 export const agentName = (agent) => AGENTS[agent] ?? agent.charAt(0).toUpperCase() + agent.slice(1);
 
 export const STATES = {

@@ -36,7 +36,7 @@ _LIST_WORDS = (
         "your got with about been agents agent everybody everyone anyone anybody someone somebody list state summary"
         " going long how "
         "really actually exactly sort kind some something more and that this week morning be can could would like"
-        " know hear out".split()
+        " know hear out got while away gone since overnight night yesterday last finish".split()
     )
 )
 _NOT_OF_ALL = frozenset("it its that this he she".split())

@@ -111,7 +111,7 @@ SLOWER = _only(
 _AGAIN = r"(?: again| once more| one more time| another time)"
 REPEAT = _only(
     rf"(?:say|repeat)(?: (?:that|it|this|what you (?:just )?said|yourself|the last (?:bit|part|thing|"
-    rf"sentence)))?{_AGAIN}?(?: to me)?|come again|once more|one more time|again|"
+    rf"sentence)))?{_AGAIN}?(?: to me)?|sorry|come again|once more|one more time|again|"
     r"pardon(?: me)?|i beg your pardon|beg pardon|excuse me|"
     r"what|huh|what was that(?: again)?|what did you (?:just )?say(?: again)?|whatd you say|you what|what do you mean|"
     r"(?:i )?(?:didnt|did not|couldnt|could not|cant|cannot) (?:quite )?(?:hear|catch|get|understand|"
@@ -128,7 +128,7 @@ HELP = _only(
     r"do) (?:this|it|that|you|i)(?: all)? (?:work|use (?:this|it|you)|talk to you)|"
     r"who are you|what are you(?: for)?|what is this|whats this|which commands (?:are there|can i use|do you know|"
     r"do you understand)|what commands (?:are there|can i use|do you know|do you understand)|"
-    r"how can you help(?: me)?|instructions|options|what can i ask(?: you)?(?: for| to do)?",
+    r"(?:how|what) can you help(?: me)?(?: with)?|instructions|options|what can i ask(?: you)?(?: for| to do)?",
     _AROUND,
 )
 LIST_PROJECTS = _only(
@@ -166,7 +166,7 @@ SCRAPS = frozenset(
 _YES = (
     r"yes|yeah|yea|yep|yup|ya|yah|aye|sure(?: thing)?|certainly|definitely|absolutely|affirmative|of course|"
     r"correct|exactly|indeed|right|thats right|that is right|"
-    r"go ahead|go for it|do it|do that|do so|please do|make it so|okay|ok|o k|okey dokey|fine|alright|all right|"
+    r"go ahead|go on(?: then)?|go for it|do it|do that|do so|please do|make it so|okay|ok|o k|okey dokey|fine|alright|all right|"
     r"sounds good|sounds great|good|perfect|great|confirm(?:ed)?|"
     r"i(?:m| am) (?:sure|certain|positive)|im sure|id like that|i would|i do|im in|i (?:guess|think|suppose|"
     r"believe|reckon) so|i said yes|uh ?huh|mm ?hm+|mhm|proceed|why yes|it is|thats (?:it|fine|the one|correct|"

@@ -5,7 +5,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from keryx.agents.registry import AgentRegistry
 from keryx.tasks.manager import TaskManager
 from keryx.tasks.models import Task, TaskStatus
 from keryx.voice.tools.base import Arguments, TaskId, Tool, ToolResult
@@ -48,7 +47,7 @@ class CallBack(Arguments):
     task_id: Annotated[TaskId | None, Field(description="The task to call about; else the newest unfinished.")] = None
 
 
-def task_tools(manager: TaskManager, registry: AgentRegistry, projects: Sequence[str], call_id: str) -> list[Tool]:
+def task_tools(manager: TaskManager, projects: Sequence[str], call_id: str) -> list[Tool]:
     """The task tools of the call `call_id`."""
 
     async def dispatch(arguments: Dispatch, request: str) -> ToolResult:

@@ -46,7 +46,7 @@ class Toolbox:
         self.projects = tuple(projects)
         self.control = control
         tools = [
-            *task_tools(manager, registry, self.projects, control.call_id),
+            *task_tools(manager, self.projects, control.call_id),
             *project_tools(self.projects),
             *line_tools(control),
         ]

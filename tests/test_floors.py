@@ -60,7 +60,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 ALSO_MAY_IMPORT: dict[str, tuple[set[str], str]] = {
     "keryx.agents.native": ({"kernel"}, "the adapter of the agent that is built in"),
     "keryx.voice.reception": ({"agents"}, "hands the agents' registry on to each call's tools"),
-    "keryx.voice.tools.toolbox": ({"agents"}, "knows which agents there are, so that an unknown one is refused"),
+    "keryx.voice.tools": ({"agents"}, "knows which agents there are, so that an unknown one is refused"),
     "keryx.voice.dialogue": ({"agents"}, "says which agent has the work, by the name the registry gives it"),
     "keryx.cli.understand": ({"voice"}, "shows what the dialogue's rules make of a sentence, without a daemon"),
     "keryx.cli.sound": ({"voice"}, "a caller speaks with this machine's own voice"),

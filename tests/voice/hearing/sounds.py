@@ -22,7 +22,8 @@ def white_noise(level_db: float, duration_s: float = 3.0) -> np.ndarray:
 def tones(*parts: tuple[float, float], duration_s: float = 3.0) -> np.ndarray:
     """A sum of (hertz, level)."""
     moments = np.arange(int(duration_s * RATE)) / RATE
-    return sum(level * np.sin(2 * np.pi * hz * moments) for hz, level in parts).astype(np.float32)
+    waves = [level * np.sin(2 * np.pi * hz * moments) for hz, level in parts]
+    return np.sum(waves, axis=0).astype(np.float32)
 
 
 def key_presses(low_hz: float, high_hz: float) -> np.ndarray:

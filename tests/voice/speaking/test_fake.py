@@ -1,5 +1,7 @@
 """The fake voice is predictable."""
 
+from contextlib import aclosing
+
 from keryx.voice.speaking.fake import FakeSpeaking
 
 
@@ -15,9 +17,7 @@ async def test_it_takes_sixty_milliseconds_a_character() -> None:
 
 async def test_it_notes_that_it_was_stopped() -> None:
     voice = FakeSpeaking()
-    chunks = voice.speak("A sentence.")
-    await anext(chunks)
-
-    await chunks.aclose()
+    async with aclosing(voice.speak("A sentence.")) as chunks:  # type: ignore[type-var]  # it is a generator
+        await anext(chunks)
 
     assert voice.closed_early == 1

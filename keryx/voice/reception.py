@@ -9,7 +9,8 @@ from keryx.security.pin import PinGate
 from keryx.tasks.manager import TaskManager
 from keryx.voice.call import Call, Desk
 from keryx.voice.dialogue.rules import RulesDialogue
-from keryx.voice.engines.cascade import CascadeEngine, NewsDesk, SpeechSource
+from keryx.voice.engines.cascade import CascadeEngine
+from keryx.voice.engines.manner import NewsDesk, SpeechSource
 from keryx.voice.live import LiveCalls
 from keryx.voice.tools.toolbox import Toolbox
 from keryx.voice.transports.base import Caller, MediaTransport

@@ -14,7 +14,8 @@ from keryx.security.pin import PinGate
 from keryx.tasks.models import News
 from keryx.voice.call import Call, Desk
 from keryx.voice.dialogue.base import Say
-from keryx.voice.engines.cascade import CascadeEngine, NewsDesk
+from keryx.voice.engines.cascade import CascadeEngine
+from keryx.voice.engines.manner import NewsDesk
 from keryx.voice.loading import SpeechParts
 from keryx.voice.transports.base import AudioIn, Caller, Capabilities, Encoding
 from keryx.voice.transports.fake import PAGE_LIKE, PHONE_LIKE, FakeTransport

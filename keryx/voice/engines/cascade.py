@@ -8,22 +8,22 @@ it silences the mouth at once, and overtakes the answer that is being made once 
 import asyncio
 import logging
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Protocol, assert_never
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from typing import assert_never
 
 from keryx.clock import Clock
 from keryx.tasks.models import News
 from keryx.voice.dialogue.base import Dialogue, Say
 from keryx.voice.engines.base import EFFECT_GRACE_S, CaptionOut, EngineEvent, HangUpOut, StateOut
 from keryx.voice.engines.listening import CallerBegan, CallerPartial, CallerSpoke, CallerWasNot, Ears, Heard
+from keryx.voice.engines.manner import Manner, NewsDesk, SpeechSource
 from keryx.voice.engines.outbox import Outbox
-from keryx.voice.engines.speaking import Mouth, Pacing
-from keryx.voice.engines.thinking import Patience, Reply
+from keryx.voice.engines.speaking import Mouth
+from keryx.voice.engines.thinking import Reply
 from keryx.voice.hearing.base import Transcript
-from keryx.voice.loading import SpeechParts
 from keryx.voice.transports.base import AudioIn, Capabilities, Inbound, KeyIn, Played, StopSpeaking, TextIn
-from keryx.voice.turns import NO_SPEECH_LIMIT, Situation, Timing, Verdict, judge
+from keryx.voice.turns import NO_SPEECH_LIMIT, Situation, Verdict, judge
 from keryx.voice.wording import is_backchannel
 
 log = logging.getLogger(__name__)
@@ -34,47 +34,6 @@ WATCH_S = 0.1
 
 ECHO_TAIL_S = 1.0
 """After its last word Keryx may still come back over the line."""
-
-
-class SpeechSource(Protocol):
-    """Where the speech parts come from, perhaps only later (`keryx.voice.loading.SpeechLoading`)."""
-
-    parts: SpeechParts | None
-
-    async def changed(self) -> None: ...
-
-
-@dataclass(frozen=True)
-class Limits:
-    """How long a call may be silent, and last, in seconds."""
-
-    idle_s: float = 45.0
-    typed_idle_s: float = 600.0
-    """The same where nothing is spoken: reading and typing are slow, and cost nobody's line."""
-    question_s: float = 6.0
-    """News waits so long for the answer to a question."""
-    call_s: float = 3600.0
-    goodbye_s: float = 12.0
-    """The last words may take no longer."""
-    farewell: str = "We have talked for an hour, so I'm hanging up. Call again any time."
-
-
-@dataclass(frozen=True)
-class Manner:
-    """How the conversation is held; every default was measured, see the modules."""
-
-    timing: Timing = field(default_factory=Timing)
-    pacing: Pacing = field(default_factory=Pacing)
-    patience: Patience = field(default_factory=Patience)
-    limits: Limits = field(default_factory=Limits)
-
-
-@dataclass(frozen=True)
-class NewsDesk:
-    """Where news comes from when a call begins, and where it is reported as heard."""
-
-    briefing: Callable[[], Awaitable[Sequence[News]]]
-    heard: Callable[[int], None]
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ from keryx.tasks.models import News, NewsKind
 from keryx.voice.audio import encode
 from keryx.voice.call import Call, Desk
 from keryx.voice.dialogue.base import Say
-from keryx.voice.engines.cascade import CascadeEngine, Manner, NewsDesk
+from keryx.voice.engines.cascade import CascadeEngine
+from keryx.voice.engines.manner import Manner, NewsDesk
 from keryx.voice.hearing.fake import FakeActivity, FakeHearing
 from keryx.voice.loading import SpeechParts
 from keryx.voice.speaking.fake import FakeSpeaking

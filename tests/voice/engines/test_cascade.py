@@ -3,7 +3,7 @@
 import pytest
 
 from keryx.clock import VirtualClock
-from keryx.voice.engines.cascade import Limits, Manner
+from keryx.voice.engines.manner import Limits, Manner
 from keryx.voice.transports.base import KeyIn, StopSpeaking
 from keryx.voice.transports.fake import PHONE_LIKE
 from tests.voice.engines.conversation import Conversation, a_piece_of_news

@@ -10,7 +10,8 @@ from keryx.clock import VirtualClock
 from keryx.security.pin import PinGate
 from keryx.voice.call import Call, Desk
 from keryx.voice.engines.base import VoiceEngine
-from keryx.voice.engines.cascade import CascadeEngine, NewsDesk
+from keryx.voice.engines.cascade import CascadeEngine
+from keryx.voice.engines.manner import NewsDesk
 from keryx.voice.engines.scripted import ScriptedEngine
 from keryx.voice.hearing.fake import FakeActivity, FakeHearing
 from keryx.voice.loading import SpeechParts

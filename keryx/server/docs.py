@@ -10,6 +10,7 @@ _HEAD = """<!doctype html>
 <title>Keryx for scripts</title><link rel="icon" href="/static/icon.svg"><link rel="stylesheet" href="/static/docs.css">
 </head><body><main>"""
 _FOOT = "</main></body></html>"
+_SHELL_BREAK = " \\\n  "
 
 _SOCKET = """<section id="talk"><h2><span class="verb">WS</span> <code>/talk</code></h2>
 <p>A call: text frames hold JSON, binary frames hold sound (signed 16-bit little-endian mono; 16,000 samples a second
@@ -71,7 +72,7 @@ def _endpoints(document: dict[str, Any], base_url: str) -> Iterator[str]:
 
 def _answers(operation: dict[str, Any]) -> str:
     parts = []
-    for status, answer in operation["responses"].items():
+    for status, answer in sorted(operation["responses"].items()):
         schema = next(iter(answer.get("content", {}).values()), {}).get("schema", {})
         named = _type(schema) if schema else ""
         parts.append(f"{status}{' ' + named if named else ''}")
@@ -105,12 +106,12 @@ def _example(
     verb: str, path: str, operation: dict[str, Any], document: dict[str, Any], base_url: str, keyed: bool
 ) -> str:
     url = base_url + path.replace("{number}", "4")
-    parts = ["curl", *(["-N"] if "events" in path else []), *(["-X POST"] if verb == "post" else [])]
+    parts = ["curl" + (" -N" if "events" in path else "") + (" -X POST" if verb == "post" else "")]
     if keyed:
         parts.append('-H "Authorization: Bearer $KEY"')
     if body := _body_schema(operation, document):
         parts += ["-H 'Content-Type: application/json'", f"-d '{json.dumps(body.get('example', {}))}'"]
-    return f'<pre tabindex="0"><code>{escape(" ".join([*parts, url]))}</code></pre>'
+    return f'<pre tabindex="0"><code>{escape(_SHELL_BREAK.join([*parts, url]))}</code></pre>'
 
 
 def _schemas(document: dict[str, Any]) -> Iterator[str]:

@@ -1,4 +1,6 @@
-"""The README's pictures of the page: `python -m tests.page.screenshot [FOLDER]` writes them to deploy/pictures.
+"""The README's pictures of the page: `python -m tests.page.screenshot` writes them to deploy/pictures.
+
+With a folder as its argument it writes more of them, there: every state that is worth looking at, light and dark.
 
 Everything in them is the real page on a real server; what the agents and the caller say is scripted.
 """
@@ -8,7 +10,7 @@ import contextlib
 import math
 import sys
 import tempfile
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -21,6 +23,7 @@ from tests.page.browser import browsing
 from tests.server.house import House, open_house, serving
 
 PICTURES = Path(__file__).parent.parent.parent / "deploy" / "pictures"
+IN_README = ("page-desk.png", "page-desk-dark.png", "page-phone.png", "page-phone-tasks.png")
 DESK = {"width": 1280, "height": 800}
 PHONE = {"width": 390, "height": 844}
 SHOWN_S = 0.9
@@ -138,8 +141,13 @@ async def open_page(browser: Browser, address: str, size: dict, scheme: str) -> 
     return page
 
 
-async def take(folder: Path) -> None:
-    """Write every picture to `folder`, which is there."""
+async def take(folder: Path, wanted: Collection[str] | None = None) -> None:
+    """Write the pictures called `wanted` (None: all) to `folder`, which is there."""
+
+    async def shoot(name: str) -> None:
+        if wanted is None or name in wanted:
+            await page.screenshot(path=folder / name)
+
     with tempfile.TemporaryDirectory() as home:
         clock = VirtualClock(datetime.now(UTC) - timedelta(seconds=1500))
         async with (
@@ -160,27 +168,27 @@ async def take(folder: Path) -> None:
                 await page.mouse.move(300, 100)
                 await page.locator("#tasks-body").evaluate("body => body.scrollTo(0, 0)")
                 await page.wait_for_timeout(SHOWN_S * 1000)
-                await page.screenshot(path=folder / f"page-desk{suffix}.png")
+                await shoot(f"page-desk{suffix}.png")
                 await page.context.close()
 
                 page = await open_page(browser, address, PHONE, scheme)
                 await page.wait_for_timeout(SHOWN_S * 1000)
-                await page.screenshot(path=folder / f"page-phone-ready{suffix}.png")
+                await shoot(f"page-phone-ready{suffix}.png")
                 house.answer = talking(TALK, "listening")
                 await page.get_by_role("button", name="Call", exact=True).click()
                 await page.wait_for_timeout(SHOWN_S * 1000)
-                await page.screenshot(path=folder / f"page-phone{suffix}.png")
+                await shoot(f"page-phone{suffix}.png")
                 await page.get_by_role("button", name="Show the tasks").click()
                 await page.wait_for_timeout(SHOWN_S * 1000)
-                await page.screenshot(path=folder / f"page-phone-tasks{suffix}.png")
+                await shoot(f"page-phone-tasks{suffix}.png")
                 await page.locator("[data-task='1'] .row").click()
                 await page.get_by_text("What changed").wait_for()
                 await page.wait_for_timeout(SHOWN_S * 1000)
-                await page.screenshot(path=folder / f"page-phone-report{suffix}.png")
+                await shoot(f"page-phone-report{suffix}.png")
                 await page.context.close()
 
 
 if __name__ == "__main__":
-    chosen = Path(sys.argv[1]) if len(sys.argv) > 1 else PICTURES
-    chosen.mkdir(parents=True, exist_ok=True)
-    asyncio.run(take(chosen))
+    elsewhere = Path(sys.argv[1]) if len(sys.argv) > 1 else None
+    (elsewhere or PICTURES).mkdir(parents=True, exist_ok=True)
+    asyncio.run(take(elsewhere, None) if elsewhere else take(PICTURES, IN_README))

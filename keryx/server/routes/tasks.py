@@ -25,7 +25,7 @@ MAX_TASK_NUMBER = 2**63 - 1
 
 
 def _problems(*statuses: int) -> dict[int | str, dict]:
-    return {status: {"model": Problem} for status in (401, *statuses)}
+    return {status: {"model": Problem} for status in (401, 422, *statuses)}
 
 
 router = APIRouter(prefix="/api/tasks", tags=["tasks"], dependencies=[Depends(require_key)], responses=_problems())
@@ -44,7 +44,7 @@ class Unacceptable(Refused):
     """Refused because of what was sent, not because of how things stand."""
 
 
-@router.post("", status_code=201, responses=_problems(404, 413, 422, 429))
+@router.post("", status_code=201, responses=_problems(404, 413, 429))
 async def hand_over(request: Request, new: NewTask, request_id: RequestId = None) -> TaskOut:
     """Hand work over. An agent starts on it as soon as one is free."""
     try:
@@ -87,7 +87,7 @@ async def show(request: Request, number: int) -> TaskDetail:
     )
 
 
-@router.post("/{number}/follow-up", responses=_problems(404, 409, 413, 422))
+@router.post("/{number}/follow-up", responses=_problems(404, 409, 413))
 async def follow_up(request: Request, number: int, addition: FollowUpText, request_id: RequestId = None) -> FollowUpOut:
     """Add something to a task: given to the running agent, kept as its next turn, or the task is taken up again."""
     outcome = await house(request).manager.follow_up(_known(number), addition.text, request_id=request_id)

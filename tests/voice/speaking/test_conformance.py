@@ -37,6 +37,11 @@ async def said(speaking: Speaking, text: str, pace: float = 1.0) -> np.ndarray:
     return np.concatenate(chunks) if chunks else np.zeros(0, np.float32)
 
 
+def loudness(sound: np.ndarray) -> np.ndarray:
+    """Root mean square of each thousand samples, about 40 ms."""
+    return np.sqrt(np.square(sound[: len(sound) // 1000 * 1000].reshape(-1, 1000)).mean(axis=1))
+
+
 async def test_a_sentence_comes_in_small_chunks_of_float32(speaking: Speaking) -> None:
     chunks = [chunk async for chunk in speaking.speak(TEXT)]
 
@@ -84,9 +89,9 @@ async def test_two_calls_at_once_each_get_their_own_sentence(speaking: Speaking)
     together = await asyncio.gather(said(speaking, TEXT), said(speaking, other))
 
     for expected, sound in zip(alone, together, strict=True):
-        # espeak breathes at random, so it is never the same to the last bit.
+        # espeak begins each sentence at another phase, so only the course of its loudness is the same.
         assert len(sound) == len(expected)
-        assert np.corrcoef(expected, sound)[0, 1] > 0.95
+        assert np.corrcoef(loudness(expected), loudness(sound))[0, 1] > 0.9
 
 
 async def test_closing_early_stops_it_and_leaves_it_usable(speaking: Speaking) -> None:

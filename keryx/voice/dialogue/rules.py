@@ -145,7 +145,7 @@ class RulesDialogue:
         """What was not heard was not asked, and news in it was not told."""
         if unheard and self._asked and not was_asked(self._asked, unheard):
             self._not_heard, self._asked = self._asked, None
-        self._rest = self._spoken.unheard_news(unheard)
+        self._rest = [*self._spoken.unheard_news(unheard), *self._rest]
         self._spoken.to_come = []
 
     def vocabulary(self) -> Sequence[str]:
@@ -172,14 +172,11 @@ class RulesDialogue:
         lines = await self._with_errors_said(understood, text, context)
         if understood.intent not in _ASIDES:
             self._to_repeat = list(lines)
-        if (
-            rest
-            and understood.intent != "repeat"
-            and understood.intent != "stop"
-            and not self.ended
-            and not any(line.asks for line in lines)
-        ):
-            lines.append(self._offer(rest))
+        if rest and understood.intent not in ("repeat", "stop") and not self.ended:
+            if any(line.asks for line in lines):
+                self._rest = rest  # One question at a time: this one comes after the next answer.
+            else:
+                lines.append(self._offer(rest))
         return lines
 
     async def _context(self) -> DialogueContext:

@@ -166,7 +166,8 @@ SCRAPS = frozenset(
 _YES = (
     r"yes|yeah|yea|yep|yup|ya|yah|aye|sure(?: thing)?|certainly|definitely|absolutely|affirmative|of course|"
     r"correct|exactly|indeed|right|thats right|that is right|"
-    r"go ahead|go on(?: then)?|go for it|do it|do that|do so|please do|make it so|okay|ok|o k|okey dokey|fine|alright|all right|"
+    r"go ahead|go on(?: then)?|go for it|do it|do that|do so|please do|make it so|okay|ok|o k|okey dokey|fine|"
+    r"alright|all right|"
     r"sounds good|sounds great|good|perfect|great|confirm(?:ed)?|"
     r"i(?:m| am) (?:sure|certain|positive)|im sure|id like that|i would|i do|im in|i (?:guess|think|suppose|"
     r"believe|reckon) so|i said yes|uh ?huh|mm ?hm+|mhm|proceed|why yes|it is|thats (?:it|fine|the one|correct|"

@@ -556,6 +556,20 @@ async def test_news_that_was_not_begun_is_offered_too(line: Room) -> None:
     assert [say.news_id for say in line.said] == [news.id for news in await line.news()]
 
 
+async def test_news_talked_over_waits_while_something_else_is_asked(working: Room) -> None:
+    await working.manager.dispatch("build the website")
+    await working.house.done(3)
+    working.dialogue.interrupted(await working.announce())
+
+    await working.say("cancel task one")
+    answer = await working.say("no")
+
+    assert answer.startswith(("Left it running.", "Okay, it stays."))
+    assert "?" in answer
+    await working.say("yes")
+    assert working.said[0].news_id is not None
+
+
 async def test_after_stop_nothing_is_offered(line: Room) -> None:
     await line.manager.dispatch("build the website")
     await line.house.done(1)

@@ -301,6 +301,8 @@ class Mouth:
 
     def _mark(self, ending: Span | None) -> None:
         self._since_mark = 0
+        # A sentence without sound never is ahead of the clock: its mark is given the whole grace from now.
+        self._ran_dry_at_s = self._clock.monotonic()
         self._outbox.put(MarkOut(self._ledger.mark(ending)))
 
     def _report_played(self, frame: bytes, now_s: float) -> None:

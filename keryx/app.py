@@ -75,7 +75,7 @@ class Keryx:
             manager = TaskManager(store, registry, clock=clock, limits=limits, reports=places.reports_dir)
             await manager.start()
             stack.push_async_callback(manager.stop)
-            loading = SpeechLoading(places.data_dir / "speech")
+            loading = SpeechLoading(places.cache_dir)
             stack.callback(loading.close)
             live = LiveCalls(clock=clock)
             notifier = Notifier(manager, live, clock=clock)

@@ -20,6 +20,8 @@ class Places:
     data_dir: Path
     state_dir: Path
     """Holds the pointers to running daemons, where another shell finds them."""
+    cache_dir: Path
+    """What can be made again, such as the recogniser's joined weights; kept between demos too."""
     demo: bool = False
     throw_away: bool = False
     """Whether `data_dir` was made for this run only; whoever started the run calls `discard()`."""
@@ -82,7 +84,7 @@ def places(*, demo: bool = False, environ: Mapping[str, str] = os.environ) -> Pl
     """The places for this environment; a demo without `KERYX_HOME` gets a new throw-away folder for its data."""
     if home := environ.get("KERYX_HOME"):
         folder = Path(home).expanduser().absolute()
-        return Places(config_dir=folder, data_dir=folder, state_dir=folder, demo=demo)
+        return Places(config_dir=folder, data_dir=folder, state_dir=folder, cache_dir=folder / "cache", demo=demo)
     from platformdirs import PlatformDirs
 
     dirs = PlatformDirs(APP, appauthor=False)
@@ -90,6 +92,7 @@ def places(*, demo: bool = False, environ: Mapping[str, str] = os.environ) -> Pl
         config_dir=dirs.user_config_path,
         data_dir=Path(tempfile.mkdtemp(prefix="keryx-demo-")) if demo else dirs.user_data_path,
         state_dir=dirs.user_state_path,
+        cache_dir=dirs.user_cache_path,
         demo=demo,
         throw_away=demo,
     )

@@ -6,7 +6,6 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 
 from keryx.clock import Clock, SystemClock
-from keryx.errors import Unavailable
 from keryx.tasks.models import News
 from keryx.voice.call import Call
 from keryx.voice.engines.waiting import happened_within
@@ -15,8 +14,6 @@ log = logging.getLogger(__name__)
 
 FAREWELL_GRACE_S = 8.0
 """How long callers may take to hear that the daemon stops."""
-
-STOPPING = Unavailable("the daemon stops", spoken="I have to stop for a moment. Your tasks are kept. Bye.")
 
 
 class LiveCalls:
@@ -55,7 +52,7 @@ class LiveCalls:
         """A call reports that a piece of news was heard whole."""
         self.on_heard(news_id)
 
-    async def hang_up_all(self, farewell: str = STOPPING.spoken) -> None:
+    async def hang_up_all(self, farewell: str) -> None:
         """Say `farewell` into every call and wait for their ends, at most `FAREWELL_GRACE_S`.
 
         A call that takes longer goes on; whoever runs it ends it. A cancellation gives up the wait.

@@ -13,12 +13,20 @@ from keryx.config.places import Places
 
 @pytest.fixture
 def ordinary(tmp_path: Path) -> Places:
-    return Places(config_dir=tmp_path, data_dir=tmp_path / "data", state_dir=tmp_path / "state")
+    return Places(
+        config_dir=tmp_path, data_dir=tmp_path / "data", state_dir=tmp_path / "state", cache_dir=tmp_path / "cache"
+    )
 
 
 @pytest.fixture
 def demo(tmp_path: Path) -> Places:
-    return Places(config_dir=tmp_path, data_dir=tmp_path / "demo", state_dir=tmp_path / "state", demo=True)
+    return Places(
+        config_dir=tmp_path,
+        data_dir=tmp_path / "demo",
+        state_dir=tmp_path / "state",
+        cache_dir=tmp_path / "cache",
+        demo=True,
+    )
 
 
 @pytest.fixture

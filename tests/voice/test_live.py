@@ -76,4 +76,4 @@ async def test_a_caller_who_never_hears_it_does_not_keep_the_daemon_up(clock: Vi
 
 
 async def test_with_nobody_on_the_line_stopping_takes_no_time(clock: VirtualClock):
-    await LiveCalls(clock=clock).hang_up_all()
+    await LiveCalls(clock=clock).hang_up_all("Bye.")

@@ -65,14 +65,14 @@ def _configure_log(debug: bool) -> None:
     # A person at a terminal wants the address and the warnings; a service's journal wants what happened.
     level = "DEBUG" if debug else "WARNING" if sys.stderr.isatty() else "INFO"
     logs.configure(level, mask=_mask)
-    if not debug:
-        logging.getLogger("uvicorn").setLevel(logging.WARNING)
+    # Its DEBUG writes down every frame of every socket: sound, keys and words, which no log may hold.
+    logging.getLogger("uvicorn").setLevel("INFO" if debug else "WARNING")
 
 
 def _mask(line: str) -> str:
-    from keryx.security.redact import redact
+    from keryx.security.redact import mask_line
 
-    return redact(line)
+    return mask_line(line)
 
 
 def _say(line: str) -> None:

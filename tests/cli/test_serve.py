@@ -18,6 +18,7 @@ from typing import Any
 import httpx2
 import psutil
 import pytest
+import websockets
 
 from keryx.config.daemon import find
 from keryx.config.files import places
@@ -61,14 +62,16 @@ def free_port() -> int:
 
 
 @asynccontextmanager
-async def serve(*arguments: str, port: int | None = None, **environ: str) -> AsyncIterator[Serving]:
+async def serve(
+    *arguments: str, port: int | None = None, debug: bool = False, **environ: str
+) -> AsyncIterator[Serving]:
     """Run the daemon for the length of a block; both its outputs in one."""
     port = port or free_port()
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
         "keryx",
-        "serve",
+        *(("--debug", "serve") if debug else ("serve",)),
         *arguments,
         "--port",
         str(port),
@@ -186,6 +189,26 @@ async def test_an_open_stream_of_events_does_not_hold_it_up(home: Path) -> None:
             lines = stream.aiter_lines()
             assert await anext(lines) == "event: snapshot"
             assert await serving.stop(signal.SIGTERM) < STOP_LIMIT_S
+
+
+async def test_even_its_debug_log_holds_no_word_of_a_call_and_no_key(home: Path) -> None:
+    async with serve("--demo", debug=True) as serving:
+        await serving.line("^Keryx is on http://")  # holds the key, and is read here
+        pointer = find(places(demo=True))
+        assert pointer is not None
+        async with websockets.connect(pointer.url.replace("http", "ws") + "/talk", proxy=None) as call:
+            await call.send(json.dumps({"type": "start", "key": pointer.key, "client": "terminal", "audio": False}))
+            await call.send(json.dumps({"type": "text", "text": "Is the purple walrus running?"}))
+            async with asyncio.timeout(START_LIMIT_S):
+                while json.loads(await call.recv()).get("text") != "Is the purple walrus running?":
+                    pass
+            await call.send(json.dumps({"type": "stop"}))
+            await call.wait_closed()
+        serving.process.terminate()
+        written = (await serving.process.communicate())[0].decode()
+    assert "call ended" in written
+    assert "walrus" not in written
+    assert pointer.key not in written
 
 
 async def test_a_port_in_use_is_one_line_with_a_free_one(home: Path, keryx: Keryx) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from keryx.agents.registry import AgentRegistry
 from keryx.clock import Clock
-from keryx.security.pin import PinGate
+from keryx.security.pin import PinGate, PinGuard
 from keryx.tasks.manager import TaskManager
 from keryx.voice.call import Call, Desk
 from keryx.voice.dialogue.rules import RulesDialogue
@@ -44,12 +44,14 @@ class Reception:
         self._live = live
         self._news = news
         self._clock = clock
+        self._guards: dict[str, PinGuard] = {}
 
     async def take(
         self, transport: MediaTransport, caller: Caller, host: Host, projects: Callable[[], Sequence[str]]
     ) -> None:
         """Hold one call from greeting to hang-up. Raises nothing but `CancelledError`, which hangs up too."""
-        desk = Desk(caller, PinGate(host.pin))
+        guard = self._guards.setdefault(host.name, PinGuard(self._clock))
+        desk = Desk(caller, PinGate(host.pin, guard=guard))
         toolbox = Toolbox(self._manager, self._registry, projects(), desk)
         dialogue = RulesDialogue(
             toolbox,

@@ -2,7 +2,8 @@
 
 import pytest
 
-from keryx.security.pin import PinGate, PinOutcome
+from keryx.clock import VirtualClock
+from keryx.security.pin import LONGEST_REST_S, PinGate, PinGuard, PinOutcome
 
 
 def test_a_pin_keeps_its_leading_zeros() -> None:
@@ -45,3 +46,33 @@ def test_a_pin_given_as_a_number_is_refused() -> None:
 
 def test_the_pin_is_not_in_its_description() -> None:
     assert "4711" not in repr(PinGate("4711"))
+
+
+async def test_ringing_again_gives_no_fresh_tries(clock: VirtualClock) -> None:
+    guard = PinGuard(clock)
+    for gate in (PinGate("4711", guard=guard), PinGate("4711", guard=guard)):
+        assert gate.check("0000") is PinOutcome.WRONG
+    assert PinGate("4711", guard=guard).check("0000") is PinOutcome.RESTING
+    assert PinGate("4711", guard=guard).check("4711") is PinOutcome.RESTING
+    await clock.advance(60)
+    assert PinGate("4711", guard=guard).check("4711") is PinOutcome.ACCEPTED
+
+
+async def test_each_rest_is_longer_than_the_one_before_and_none_is_for_ever(clock: VirtualClock) -> None:
+    guard, rests = PinGuard(clock), []
+    for _ in range(60):
+        gate = PinGate("4711", guard=guard)
+        while not guard.rest_s:
+            gate.check("0000")
+        rests.append(guard.rest_s)
+        await clock.advance(guard.rest_s)
+    assert rests[:3] == [60, 240, 960]
+    assert rests[-1] == LONGEST_REST_S
+    assert rests == sorted(rests)
+
+
+async def test_the_right_pin_forgives_what_was_wrong_in_earlier_calls(clock: VirtualClock) -> None:
+    guard = PinGuard(clock)
+    for _ in range(5):
+        assert PinGate("4711", guard=guard).check("0000") is PinOutcome.WRONG
+        assert PinGate("4711", guard=guard).check("4711") is PinOutcome.ACCEPTED

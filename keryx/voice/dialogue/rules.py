@@ -316,6 +316,8 @@ class RulesDialogue:
         if outcome == "locked":
             self.ended = True
             return [Line(self._phrases.say("pin_locked"))]
+        if outcome == "resting":
+            return [Line(self._phrases.say("pin_resting"))]
         if outcome == "not_set":
             return [Line(self._phrases.say("pin_not_set"))]
         tries = counted(result.value.get("tries_left", 0) or 1, "try", "tries")

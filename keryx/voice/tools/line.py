@@ -33,6 +33,8 @@ def line_tools(control: CallControl) -> list[Tool]:
                 return _refused("wrong", f"wrong PIN, {left} tries left", left)
             case PinOutcome.LOCKED:
                 return _refused("locked", "too many wrong PINs; the call ends", 0)
+            case PinOutcome.RESTING:
+                return _refused("resting", "too many wrong PINs of late; none is taken for a while", 0)
             case PinOutcome.NOT_SET:
                 return _refused("not_set", "no PIN is set, so nobody can prove themselves on this line", 0)
 

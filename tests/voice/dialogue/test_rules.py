@@ -9,6 +9,7 @@ import pytest
 
 from keryx.agents.base import FakeTurn
 from keryx.clock import VirtualClock
+from keryx.security.pin import PinGate, PinGuard
 from keryx.tasks.models import TaskStatus
 from tests.voice.dialogue.room import Room, room
 
@@ -392,6 +393,20 @@ async def test_a_wrong_pin_says_the_tries_left_and_the_third_ends_the_call(phone
     assert phone.dialogue.ended
     assert phone.desk.over
     assert await phone.manager.list() == []
+
+
+async def test_where_wrong_pins_came_in_other_calls_none_is_taken_and_that_is_said(phone: Room) -> None:
+    guard = PinGuard(phone.clock)
+    phone.desk.gate = PinGate("427190", guard=guard)
+    for _ in range(3):
+        guard.was_wrong()
+    answer = await phone.say("my pin is four two seven one nine zero")
+    assert "for a while" in answer
+    assert not phone.desk.proven
+    assert not phone.dialogue.ended
+    await phone.clock.advance(60)
+    assert "for a while" not in await phone.say("my pin is four two seven one nine zero")
+    assert phone.desk.proven
 
 
 async def test_who_has_not_given_the_pin_may_ask(phone: Room) -> None:

@@ -10,7 +10,7 @@ import signal
 import sys
 import urllib.request
 from asyncio.subprocess import PIPE, Process
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -58,6 +58,12 @@ class Daemon:
                 await asyncio.sleep(LOOK_AGAIN_S)
         return task
 
+    async def task_told(self, task_id: int, *, timeout_s: float = 10.0) -> None:
+        """Wait until a task's news was heard."""
+        async with asyncio.timeout(timeout_s):
+            while not (await self.get(f"/api/tasks/{task_id}"))["told_at"]:
+                await asyncio.sleep(LOOK_AGAIN_S)
+
     async def _request(self, path: str, body: bytes | None) -> Any:
         request = urllib.request.Request(
             self.origin + path,
@@ -73,12 +79,17 @@ class Daemon:
 
 
 @contextlib.asynccontextmanager
-async def started(home: Path, *arguments: str, **environment: str) -> AsyncIterator[Daemon]:
-    """Run `keryx serve --demo` with its files under `home`; stopped in order at the block's end."""
+async def started(
+    home: Path, *arguments: str, program: Sequence[str] = ("-m", "keryx"), **environment: str
+) -> AsyncIterator[Daemon]:
+    """Run `keryx serve --demo` with its files under `home`; stopped in order at the block's end.
+
+    `program` is what Python is told to run.
+    """
     log = os.open(home.parent / f"{home.name}.log", os.O_CREAT | os.O_APPEND | os.O_WRONLY)
     process = await asyncio.create_subprocess_exec(
         sys.executable,
-        *("-m", "keryx", "serve", "--demo", "--port", "0", *arguments),
+        *(*program, "serve", "--demo", "--port", "0", *arguments),
         stdout=PIPE,
         stderr=log,
         env=os.environ | {"KERYX_HOME": str(home)} | environment,

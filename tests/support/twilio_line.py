@@ -10,7 +10,7 @@ import contextlib
 import json
 import secrets
 from collections import deque
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlencode, urlsplit
 from xml.etree import ElementTree
@@ -23,6 +23,9 @@ from keryx.clock import Clock, SystemClock
 FRAME_BYTES = 160
 FRAME_S = 0.02
 SILENCE = b"\xff" * FRAME_BYTES
+QUIET_S = 0.8
+"""Longer than any pause between two sentences of one answer."""
+LISTEN_LIMIT_S = 30.0
 MEDIA_FORMAT = {"encoding": "audio/x-mulaw", "sampleRate": 8000, "channels": 1}
 
 
@@ -193,6 +196,31 @@ class TwilioLine:
         self._spoken.clear()
         self._speech.extend(mulaw[at : at + FRAME_BYTES] for at in range(0, len(mulaw), FRAME_BYTES))
         await self._spoken.wait()
+
+    async def ask(self, mulaw: bytes) -> bytes:
+        """Speak, and give the answer: everything that came out of the loudspeaker until it fell quiet again."""
+        before = len(self.heard)
+        await self.say(mulaw)
+        return await self.listen(before)
+
+    async def listen(self, since: int) -> bytes:
+        """What is heard beyond the first `since` bytes, once there is something and it is over."""
+        await self._until(lambda: len(self.heard) > since and self.quiet_s > QUIET_S)
+        return bytes(self.heard[since:])
+
+    async def until_quiet(self) -> None:
+        """Wait for the first sound and its end."""
+        await self._until(lambda: self.quiet_s > QUIET_S)
+
+    async def until_ended(self) -> None:
+        """Wait until the daemon has closed the stream."""
+        async with asyncio.timeout(LISTEN_LIMIT_S):
+            await self.ended.wait()
+
+    async def _until(self, condition: Callable[[], object]) -> None:
+        async with asyncio.timeout(LISTEN_LIMIT_S):
+            while not condition():
+                await self.clock.sleep(FRAME_S)
 
     async def send_audio(self, payload: bytes) -> None:
         """Sound of any size, at once."""

@@ -3,47 +3,76 @@
 import re
 
 from keryx.voice.dialogue.base import DialogueContext
-from keryx.voice.dialogue.names import NOBODY, Meant
+from keryx.voice.dialogue.names import NOBODY, Meant, it_meant
 from keryx.voice.dialogue.targets import meant_first, unfinished_tasks
 
 _DONE_WORDS = frozenset(
-    "it its it that thats they theyre you youre youve have are is has been was be done finished finish ready over"
-    " complete completed "
+    "it its it that thats they theyre you youre youve have are is has been was be done finished finish finishes ready "
+    "over complete completed completes ended ends "
     "everything all this he hes she shes something anything later tomorrow changes change happens happened"
-    " afterwards news there any "
-    "know more the results result with an answer through up both tests pass passed".split()
+    " afterwards news there any then through with by phone please "
+    "know more the results result an answer up both tests pass passed passes works worked".split()
 )
 """A clause of nothing but these is about the task in focus ("when it's done")."""
+
+_RING = r"(?:call|ring|phone|text|message|ping|buzz|notify|dial|alert)"
+_SHOUT = r"(?:phone call|call|ring|shout|buzz|bell|ping|message|text|tinkle|callback|call back)"
+_BY_PHONE = r"(?: (?:back|up|again|by (?:phone|telephone)|on (?:the|my) phone))*"
+_CALL_ME = (
+    rf"(?:(?:{_RING}|(?:calling|ringing|phoning|texting)) me{_BY_PHONE}|(?:give|giving) me a {_SHOUT}{_BY_PHONE}|"
+    rf"get back to me{_BY_PHONE}|send me a (?:message|text)|"
+    rf"(?:i(?:d| would)? (?:like|want|love|need|appreciate)|(?:can|could|may) i (?:get|have)|please arrange|arrange|"
+    rf"schedule|request|set up) (?:a |you to )(?:{_SHOUT}|call me)(?: back)?(?: me)?{_BY_PHONE}|"
+    rf"(?:a )?(?:callback|call back)|i want to be (?:called|rung|phoned)(?: back)?)"
+)
+_TELL_ME = rf"(?:let me know{_BY_PHONE}|letting me know{_BY_PHONE}|tell me|i want to (?:know|hear)|keep me posted)"
+_WHEN = r"(?:when(?:ever)?|once|after|as soon as|if|the (?:moment|minute|second))"
+_MINDING = r"(?:(?:yes|yeah|and|then|also|please|just|would you mind|do you mind|you can|you may|so) )*"
+_ASKED = re.compile(
+    rf"{_MINDING}(?P<call>{_CALL_ME}|{_TELL_ME})"
+    rf"(?: (?P<when>(?:{_WHEN}|about|later|tomorrow|then|with|on|for|afterwards|regarding)\b.*))?"
+)
+_CLAUSE_FIRST = re.compile(
+    rf"{_MINDING}(?P<when>{_WHEN} .+?) (?:then |please |just |could you |can you )*(?P<call>{_CALL_ME})"
+)
+_LEAD_OF_CLAUSE = re.compile(
+    rf"^(?:{_WHEN}|about|with|on|for|then|regarding)\b ?(?:youre |you are |you have |youve )?(?:done |"
+    rf"finished )?(?:with )?"
+    r"(?:the results? (?:of|for) )?"
+)
 
 
 def callback_in(norm: str, context: DialogueContext) -> Meant | None:
     """For which task a call back is wanted; None unless that is all the sentence asks."""
-    asked = re.fullmatch(
-        r"(?:(?:yes|yeah|and|then|also|please) )*(?:call|ring|phone|text|message|ping|buzz|notify|dial|"
-        r"alert)(?: me)(?: back| up)?"
-        r"(?: (?P<when>(?:when|once|after|as soon as|if|about|later|tomorrow|then|with|on|afterwards).*))?"
-        r"|(?:give me a (?:call|ring|shout|buzz|bell|ping)|let me know|get back to me|send me a (?:message|"
-        r"text))(?: back)?(?: (?P<when2>(?:when|once|after|as soon as|if|about|later|then|on|with).*))?"
-        r"|(?:tell me|i want to (?:know|hear)) (?P<when3>(?:when|once|as soon as) .*)|(?:i(?:d| would) (?:like|"
-        r"want) (?:a|you to) (?:call|callback|call back)(?: me)?(?: back)?)(?: (?P<when4>when.*))?"
-        r"|(?:can|could) i (?:get|have) a (?:call ?back|call)(?: (?P<when5>when.*))?",
-        norm,
-    )
+    asked = _ASKED.fullmatch(norm) or _CLAUSE_FIRST.fullmatch(norm)
     if asked is None:
         return None
-    when = next((value for value in asked.groups() if value), None)
+    only_told = bool(re.match(_TELL_ME, asked["call"]))
+    when = asked["when"]
     if when is None:
-        return Meant(context.focus) if context.focus is not None else NOBODY
-    words = re.sub(
-        r"^(?:when(?:ever)?|once|after|as soon as|if|about|with|on|then)\b ?(?:the results? (?:of|for) )?", "", when
-    ).split()
-    if not words or _DONE_WORDS.issuperset(words):
-        return Meant(context.focus) if context.focus is not None else NOBODY
-    for size in range(len(words), 0, -1):
-        meant = meant_first(" ".join(words[:size]), context, unfinished_tasks(context))
-        if meant.by not in ("", "it", "any") and meant.found:
-            return meant
-    if asked[0].split()[0] in ("let", "tell", "i"):
+        return _in_focus(context) if not only_told or "know" in asked["call"] or "posted" in asked["call"] else None
+    if only_told and not re.match(_WHEN, when):
+        return None
+    full = _LEAD_OF_CLAUSE.sub("", when)
+    words = (full or when).split()
+    if not full or _DONE_WORDS.issuperset(words):
+        return it_meant(context, unfinished_tasks(context)) if _is_about_it(words) else _in_focus(context)
+    # "fourteen's" was one word: the "s" is no part of the name.
+    for phrase in (full, re.sub(r"^(\S+?)s\b", r"\1", full)):
+        words = phrase.split()
+        for size in range(len(words), 0, -1):
+            meant = meant_first(" ".join(words[:size]), context, unfinished_tasks(context))
+            if meant.by not in ("", "it", "any") and meant.found:
+                return meant
+    if only_told or (asked.re is _CLAUSE_FIRST and not _is_about_it(words)):
         # "Let me know when you've bumped the version": the clause itself is the work.
         return None
+    return _in_focus(context)
+
+
+def _is_about_it(words: list[str]) -> bool:
+    return bool(words) and words[0] in ("it", "its", "that", "thats", "this", "theyre", "youre", "youve", "everything")
+
+
+def _in_focus(context: DialogueContext) -> Meant:
     return Meant(context.focus) if context.focus is not None else NOBODY

@@ -11,11 +11,14 @@ _CORRECTED = re.compile(
     r" i meant| cancel| stop)* "
 )
 _CANCEL = re.compile(
-    r"(?:(?:no|wait|actually|yes|yeah|please|and|forget it|then|also|you (?:can|may|should|could|must)|we (?:can|"
+    r"(?:(?:no|wait|actually|yes|yeah|please|do|just|go ahead and|and|never mind(?= cancel| kill| stop| abort| scrap|"
+    r" drop)|forget it|"
+    r"scratch that|then|also|you (?:can|may|should|could|must)|we (?:can|"
     r"should)|i would|id) )*"
     r"(?:(?:i dont (?:need|want) .{1,60}? (?:any ?more|any longer) (?:so )?(?:please )?))?"
     r"(?P<verb>cancel|abort|kill|stop|halt|terminate|scrap|drop|end|quit|call off|shut down|interrupt|discontinue|"
-    r"pull the plug on|never mind about|never mind|forget about|forget|get rid of|give up on|give up) "
+    r"pull the plug on|(?:council|counsel|cansel|cancell)(?= (?:task|number|job) )|never mind about|never mind|"
+    r"forget about|forget|get rid of|give up on|give up) "
     r"(?P<target>.{1,90}?)(?: (?:immediately|please|any ?more|at once|for now|instead|too|as well|entirely|"
     r"completely|off))?"
 )
@@ -37,6 +40,21 @@ _WITH_REASON = re.compile(
     r"(?:because|since|as|its|it is|it has|it was|thats|that is|theres|there is|i|im|ive|we|weve|were|dont|not|"
     r"never mind|for|before) .{2,80}"
 )
+_TOPIC_FIRST = re.compile(
+    r"(?:(?:no|wait|actually|please|oh|okay|never mind|forget|you know what|about|regarding|as for|concerning|with|"
+    r"for|that|i|we|ive|weve|changed|my|mind|on second thought|so|and|its|thats|remember|have|no longer|dont|do not|"
+    r"need|want) )*"
+    r"(?P<ref>\S.{0,60}?)(?: (?:any ?more|any longer|after all|no longer needed|is not needed|isnt needed|"
+    r"is pointless|is useless|is obsolete|is a waste|now|so|you can|you may|please|just|can you|could you|lets|and|"
+    r"then|well|we can|go ahead and))* "
+    r"(?:cancel|abort|kill|stop|drop|scrap|terminate|ditch|bin|axe|call off|end) (?:it|that|that one|this one|"
+    r"that task|"
+    r"this|them)(?: (?:off|please|now|then|for me|right away|immediately|altogether|entirely))*"
+)
+"""The task first, then "cancel it"."""
+_CANCEL_IT = re.compile(
+    r".(?:cancel|abort|kill|stop|drop|scrap|terminate|ditch|bin|axe|call off|end) (?:it|that|this|them)\b.{0,40}$"
+)
 _CLEAR_VERBS = ("cancel", "abort", "call off")
 _CALLED_A_TASK = re.compile(r".*\b(?:one|task|job)|(?:the |my )?(?:task|job) .*|(?:work|working) on .*")
 
@@ -54,6 +72,12 @@ def cancel_in(norm: str, context: DialogueContext) -> Meant | None:
     if (unwanted := _UNWANTED.fullmatch(norm)) and (
         meant := meant_first(unwanted["ref"], context, unfinished_tasks(context))
     ).found:
+        return meant
+    if (
+        _CANCEL_IT.search(norm)
+        and (topic := _TOPIC_FIRST.fullmatch(norm))
+        and (meant := _meant_as_topic(topic["ref"], context)).found
+    ):
         return meant
     match = _CANCEL.fullmatch(norm)
     if match is None:
@@ -80,6 +104,11 @@ def cancel_in(norm: str, context: DialogueContext) -> Meant | None:
     if len(corrected) == 1 and _CALLED_A_TASK.fullmatch(target) and verb in _CLEAR_VERBS and len(target.split()) <= 5:
         return NOBODY
     return None
+
+
+def _meant_as_topic(ref: str, context: DialogueContext) -> Meant:
+    meant = meant_first(ref, context, unfinished_tasks(context))
+    return meant if meant.by in ("number", "words") else NOBODY
 
 
 def _bare_cancel(norm: str, context: DialogueContext) -> Meant | None:

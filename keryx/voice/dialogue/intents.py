@@ -17,7 +17,8 @@ from keryx.voice.dialogue.results import result_in
 from keryx.voice.dialogue.slots import Work, without_project, work_in
 from keryx.voice.dialogue.standing import list_in, status_in
 from keryx.voice.dialogue.steering import steer_in
-from keryx.voice.dialogue.targets import number_words, without_asking, without_hesitation
+from keryx.voice.dialogue.targets import number_words, with_numbers_settled, without_asking, without_hesitation
+from keryx.voice.dialogue.topics import about_its_topic
 
 CERTAIN, LIKELY, AS_WORK, GUESS = 0.97, 0.9, 0.7, 0.4
 
@@ -56,7 +57,7 @@ def is_greeting(text: str) -> bool:
 def _recognisers(heard: Heard, core: Heard, context: DialogueContext) -> Iterator[Understanding]:
     """Every reading that fits, best first; the last one, work or unclear, always does."""
     norm = heard.norm
-    if small := _conversation(norm):
+    if small := _conversation(norm) or _asked_politely(core):
         yield small
     if smalltalk.DONT_CANCEL.fullmatch(core.norm):
         yield Understanding(intent="deny", confidence=LIKELY)
@@ -87,9 +88,27 @@ def _conversation(norm: str) -> Understanding | None:
     return None
 
 
+def _asked_politely(core: Heard) -> Understanding | None:
+    """ "May I ask what projects there are": what asks, less the words that lead up to it."""
+    plain = without_asking(without_hesitation(core))
+    small = _conversation(plain.norm) if plain.norm != core.norm else None
+    return small if small and (small.tool == "list_projects" or small.intent == "help") else None
+
+
 def _command(core: Heard, context: DialogueContext) -> Understanding | None:
     """Commands about a task that the sentence names."""
-    core = without_asking(without_hesitation(core))
+    core = with_numbers_settled(without_asking(without_hesitation(core)))
+    if (named := _named_command(core, context)) is not None:
+        return named
+    if (asked := about_its_topic(core, context)) is not None:
+        found = _named_command(with_numbers_settled(without_asking(asked.said)), asked.context)
+        about = found is not None and found.arguments.get("task_id") == asked.context.focus
+        if about and found.tool in ("get_task_status", "get_task_result", "cancel_task"):
+            return found
+    return None
+
+
+def _named_command(core: Heard, context: DialogueContext) -> Understanding | None:
     if (cancel := cancel_in(core.norm, context)) is not None:
         return _about("cancel_task", cancel, confidence=CERTAIN if cancel.found else LIKELY)
     if (call := callback_in(core.norm, context)) is not None:
@@ -135,7 +154,13 @@ def _steer_or_work(heard: Heard, core: Heard, context: DialogueContext) -> Under
 
 
 def _dispatch(work: Work) -> Understanding:
-    slots = {"description": work.description, "project": work.project, "agent": work.agent, "mode": work.mode}
+    slots = {
+        "description": work.description,
+        "project": work.project,
+        "agent": work.agent,
+        "model": work.model,
+        "mode": work.mode,
+    }
     return Understanding(
         tool="dispatch_task",
         arguments={name: value for name, value in slots.items() if value is not None},

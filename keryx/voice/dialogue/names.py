@@ -10,6 +10,9 @@ from rapidfuzz import fuzz
 from keryx.voice.dialogue.base import DialogueContext, TaskBrief
 from keryx.voice.dialogue.normalise import NUMBER, ORDINAL, Heard, number_in
 
+CALLED_A_PROJECT_FIT = 68
+"""Enough where the word "project" follows and no other project is nearly as similar ("the build in project")."""
+CLEARLY_BEST = 10
 SLOT_FIT = 76
 """Similarity 0…100 that is enough where a project's name is certainly meant ("in the building project")."""
 WORD_FIT = 86
@@ -61,7 +64,7 @@ def exact_project(phrase: str, projects: Sequence[str]) -> str | None:
     return None
 
 
-def fitting_projects(phrase: str, projects: Sequence[str]) -> list[str]:
+def fitting_projects(phrase: str, projects: Sequence[str], *, called_project: bool = False) -> list[str]:
     """Projects that `phrase`, said where a project's name belongs, may mean: none, one, or several to choose from."""
     if exact := exact_project(phrase, projects):
         return [exact]
@@ -79,7 +82,9 @@ def fitting_projects(phrase: str, projects: Sequence[str]) -> list[str]:
         scores[project] = score
     best = max(scores.values(), default=0.0)
     if best < SLOT_FIT:
-        return []
+        runner_up = max((score for score in scores.values() if score < best), default=0.0)
+        if not called_project or best < CALLED_A_PROJECT_FIT or runner_up > best - CLEARLY_BEST:
+            return []
     return [project for project, score in scores.items() if score >= best - 3]
 
 
@@ -153,7 +158,8 @@ _NUMBERED = re.compile(rf"(?:the )?{NUMBERED}")
 _NUMBER_SOUNDS = {"for": 4, "fore": 4, "to": 2, "too": 2, "won": 1, "ate": 8, "tree": 3}
 _NUMBERED_BY_SOUND = re.compile(rf"(?:task|number|task number) (?P<sound>{'|'.join(_NUMBER_SOUNDS)})")
 _ORDERED = re.compile(
-    rf"(?:the |my |that |this )?(?P<ordinal>{ORDINAL}|last|latest|newest|most recent|oldest|earliest)(?: one| task|"
+    rf"(?:the |my |that |this )?(?P<ordinal>{ORDINAL}|second to last|next to last|last but one|penultimate|last|"
+    rf"latest|newest|most recent|oldest|earliest)(?: one| task|"
     rf" job| request| thing| of them)?"
     r"(?: in the list| on the list| you (?:said|mentioned|named|listed)| i (?:asked for|asked you for|gave you|"
     r"started))?"
@@ -224,6 +230,9 @@ def task_meant(
     if _ONE_OF_MANY.fullmatch(phrase):
         return Meant(ids[0], by="any") if len(ids) == 1 else Meant(which=tuple(ids), by="any")
     if ordered := _ORDERED.fullmatch(phrase):
+        by_its_number = Meant(number_in(ordered["ordinal"]), by="number")
+        if re.search(r"\b(?:task|job)$", phrase) and by_its_number.task_id in {task.id for task in context.tasks}:
+            return by_its_number
         return _by_order(ordered["ordinal"], candidates, context)
     return _by_words(phrase, candidates, context.focus, least)
 
@@ -242,6 +251,8 @@ def _by_order(ordinal: str, candidates: Sequence[TaskBrief], context: DialogueCo
         return Meant(by="order")
     if ordinal in ("last", "latest", "newest", "most recent"):
         return Meant(max(ids), by="order")
+    if ordinal in ("second to last", "next to last", "last but one", "penultimate"):
+        return Meant(sorted(ids)[-2] if len(ids) > 1 else ids[0], by="order")
     if ordinal in ("oldest", "earliest"):
         return Meant(min(ids), by="order")
     place = number_in(ordinal) or 0

@@ -23,6 +23,7 @@ _ORDINALS = (
     "fifteenth sixteenth seventeenth eighteenth nineteenth twentieth"
 ).split()
 _ORDINAL_VALUES = {word: value for value, word in enumerate(_ORDINALS) if value}
+_ORDINAL_VALUES |= {"thirtieth": 30, "fortieth": 40, "fiftieth": 50}
 
 NUMBER = (
     rf"(?:\d{{1,9}}|(?:(?:{'|'.join(UNITS[1:])}|a) hundred(?: and)?(?: (?:{'|'.join([*TENS, *UNITS])}))?(?:"
@@ -31,7 +32,10 @@ NUMBER = (
     rf"(?:{'|'.join(sorted(UNITS, key=len, reverse=True))}))\b"
 )
 """A cardinal number in normal form, as a regular expression: digits, or words up to 999."""
-ORDINAL = rf"(?:{'|'.join(_ORDINALS[1:])}|\d{{1,3}}(?:st|nd|rd|th))\b"
+ORDINAL = (
+    rf"(?:(?:(?:{'|'.join(TENS)}) )?(?:{'|'.join(_ORDINALS[1:10])})|{'|'.join(_ORDINALS[10:])}|thirtieth|fortieth|"
+    r"fiftieth|\d{1,3}(?:st|nd|rd|th))\b"
+)
 """An ordinal number in normal form, as a regular expression."""
 
 # What a recogniser writes for a digit when nothing around it says that a number is meant.
@@ -99,6 +103,8 @@ def number_in(phrase: str) -> int | None:
             total += _TEN_VALUES[word]
         elif word in _UNIT_VALUES:
             total += _UNIT_VALUES[word]
+        elif total in _TEN_VALUES.values() and word in _ORDINALS[1:10]:
+            total += _ORDINAL_VALUES[word]
         elif word not in ("a", "and"):
             return None
     return total

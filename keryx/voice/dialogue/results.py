@@ -2,9 +2,11 @@
 
 import re
 
+from keryx.tasks.models import TaskStatus
 from keryx.voice.dialogue.base import DialogueContext
 from keryx.voice.dialogue.names import NOBODY, Meant, agent_pattern
-from keryx.voice.dialogue.targets import REF, ended_tasks, meant_first
+from keryx.voice.dialogue.normalise import NUMBER
+from keryx.voice.dialogue.targets import REF, ended_tasks, meant_first, unfinished_tasks
 
 _AGENTS = agent_pattern(())
 _AGAIN = r"(?: again| once more| one more time| out loud| to me)*"
@@ -29,6 +31,7 @@ _RESULTS_OF = [
     re.compile(rf"what (?:went|is|was) wrong (?:with|in|on) {REF}"),
     re.compile(rf"(?:read|read me|tell me about|play) {REF} (?:again|once more|one more time)"),
     re.compile(rf"{_RESULT_WORD} (?:of|from|for) {REF}"),
+    re.compile(rf"{_RESULT_WORD} (?:task |number )?(?P<ref>{NUMBER})"),
 ]
 _WHY_FAILED = re.compile(
     rf"(?:why|how come) (?:did|has|is|was|does|didnt|hasnt) {REF} (?:fail|failed|go wrong|gone wrong|crash|crashed|"
@@ -78,8 +81,11 @@ def result_in(norm: str, context: DialogueContext) -> Meant | None:
 
 def _newest_result(norm: str, context: DialogueContext) -> Meant | None:
     """The focus when it has ended, else what ended last; None when there is nothing it could be."""
-    ended = [task.id for task in ended_tasks(context)]
-    if context.focus is not None and (context.focus in ended or not ended):
+    # What was cancelled says nothing any more; asked for "again", a task that runs still has not said it.
+    ended = [task.id for task in ended_tasks(context) if task.status is not TaskStatus.CANCELLED]
+    running = any(task.id == context.focus for task in unfinished_tasks(context))
+    said_before = re.search(r"\b(?:again|once more|one more time|repeat)\b", norm)
+    if context.focus is not None and (context.focus in ended or not ended or (running and not said_before)):
         return Meant(context.focus, by="it")
     if ended:
         return Meant(max(ended), by="it")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from keryx.voice.dialogue.base import DialogueContext
 from keryx.voice.dialogue.names import agent_named, agent_pattern, exact_project, fitting_projects, mentioned_projects
-from keryx.voice.dialogue.normalise import Heard, as_written
+from keryx.voice.dialogue.normalise import Heard, as_written, number_in
 from keryx.voice.dialogue.smalltalk import TRAILING_GOODBYE, without_fillers
 
 EDGE_WORDS = 40
@@ -49,14 +49,27 @@ _NEW_TASK = re.compile(
     r"(?:(?:start|create|make|begin|open|kick off|dispatch|queue|add|heres|here is|ive got|i have|its|thats|and|"
     r"now|another|a|one) )*"
     r"(?:a )?(?:new|another|separate|different|fresh) (?:task|job|one|thing|request)"
-    r"(?: for (?:you|claude|codex)\b)?(?: (?:to|that should|that|where you|in which you|which should)\b)? ?"
+    rf"(?: for (?:you\b|(?P<agent>{agent_pattern(())})))?(?: (?:to|that should|that|where you|in which you|"
+    r"which should)\b)? ?"
     r"|(?:start|create|make|open|add|queue|dispatch) a (?:task|job|ticket) (?:to (?!the |a |my |our |this |that )|"
     r"that should |which should |where you )"
 )
 _MODE = re.compile(
-    r"(?: |^)(?:(?:in|using|with) (?:the )?(?P<mode>plan|planning|ask|auto|automatic|full) mode)(?= |$) ?"
+    r"(?: |^)(?:(?:in|using|with|use) (?:the )?(?P<mode>plan|planning|ask|auto|automatic|full) mode"
+    r"|(?P<mode2>plan|planning) (?:mode|only))(?= |$) ?(?:for (?:this|that|it)(?: one)? )?(?:and )?"
 )
 _MODES = {"planning": "plan", "automatic": "auto"}
+
+_MODEL_NAME = (
+    r"(?P<model>(?:opus|sonnet|haiku)(?: (?:\d+|one|two|three|four|five|six)(?: (?:point |dot )?(?:\d+|one|two|three|"
+    r"four|five|six|seven|eight|nine))?)?|gpt ?(?:\d+|four|five|six)?(?: (?:mini|nano|pro|codex|turbo|o))?|"
+    r"o ?(?:\d|one|three|four)(?: (?:mini|pro))?)\b"
+)
+_WITH_MODEL = rf"(?:(?P<owner>{agent_pattern(())}) )?{_MODEL_NAME}(?: model)?(?: for (?:this|that|it)(?: one)?)?"
+_LEADING_MODEL = re.compile(rf"(?:use|using|with|on|try|take) (?:the )?(?:model )?{_WITH_MODEL}(?: (?:and|to))? ?")
+_TRAILING_MODEL = re.compile(rf" (?:(?:and|please|but) )*(?:use|using|with|on|via) (?:the )?(?:model )?{_WITH_MODEL}$")
+_NO_MODEL = re.compile(r"\b(?:audio|codec|encod\w*|ogg|sound|voice|record\w*|transcod\w*|poems?|webm)\b")
+"""Opus is an audio codec too, and a haiku a poem."""
 
 _ME = (
     r"(?:call|ring|phone|text|message|ping|buzz|notify|dial|tell|alert) me|give me a (?:call|ring|shout|buzz|bell|"
@@ -91,6 +104,7 @@ class Work:
     description: str = ""
     project: str | None = None
     agent: str | None = None
+    model: str | None = None
     mode: str | None = None
     then: list[str] = field(default_factory=list)
     which_projects: tuple[str, ...] = ()
@@ -187,7 +201,11 @@ def _cut_left(cut: _Cutter, work: Work, context: DialogueContext) -> None:
     if match := _NEW_TASK.match(cut.left):
         cut.take_left(len(match[0].split()))
         work.in_place = True
+        if named := match["agent"]:
+            work.agent = agent_named(named, context.agents)
     if _cut_project_left(cut, work, context):
+        return
+    if _model_at(_LEADING_MODEL, cut, work, context):
         return
     for pattern in _agent_patterns(tuple(context.agents))[0]:
         if (match := pattern.match(cut.left)) and match.end() < len(cut.left):
@@ -201,8 +219,33 @@ def _cut_left(cut: _Cutter, work: Work, context: DialogueContext) -> None:
         work.then.append("callback")
         cut.take_left(len(match[0].split()))
     if (match := _MODE.match(cut.left)) and match.end() < len(cut.left):
-        work.mode = _MODES.get(match["mode"], match["mode"])
+        work.mode = _mode_of(match)
         cut.take_left(len(match[0].split()))
+
+
+def _mode_of(match: re.Match[str]) -> str:
+    said = match["mode"] or match["mode2"]
+    return _MODES.get(said, said)
+
+
+def _model_at(pattern: re.Pattern[str], cut: _Cutter, work: Work, context: DialogueContext) -> bool:
+    """Cut a model's name off the left or the right; False when there is none."""
+    leading = pattern is _LEADING_MODEL
+    text = cut.left if leading else cut.right
+    match = pattern.match(text) if leading else pattern.search(text)
+    if match is None or len(match[0]) >= len(text) or _NO_MODEL.search(cut.heard.norm):
+        return False
+    work.model = _model_written(match["model"])
+    if match["owner"]:
+        work.agent = agent_named(match["owner"], context.agents)
+    (cut.take_left if leading else cut.take_right)(len(match[0].split()))
+    return True
+
+
+def _model_written(said: str) -> str:
+    """ "gpt five mini" is written "gpt-5-mini", "opus four point five" "opus-4.5"."""
+    words = [str(number_in(word)) if number_in(word) is not None else word for word in said.split()]
+    return re.sub(r"-(?:point|dot)-", ".", "-".join(words)).replace("o-", "o", 1) if words else said
 
 
 def _agent_vocative(cut: _Cutter, context: DialogueContext) -> str | None:
@@ -215,10 +258,15 @@ def _agent_vocative(cut: _Cutter, context: DialogueContext) -> str | None:
 
 
 def _cut_project_left(cut: _Cutter, work: Work, context: DialogueContext) -> bool:
+    if work.in_place and _corrected(cut, work, context):
+        return True
     left = cut.left
     for pattern in (_LEADING_PLACE, _LEADING_TITLE):
         if match := pattern.match(left):
             said = match["name"]
+            apart = not {"in", "on", "for", "with", "the", "to"}.isdisjoint(said.split())
+            if apart and not fitting_projects(said, context.projects):
+                continue
             if pattern is _LEADING_TITLE and not cut.pause_after(len(match[0].split())):
                 continue
             if _place(work, said, context):
@@ -256,6 +304,28 @@ def _cut_project_left(cut: _Cutter, work: Work, context: DialogueContext) -> boo
     return False
 
 
+def _corrected(cut: _Cutter, work: Work, context: DialogueContext) -> bool:
+    """ "In the shop, sorry, I mean the app, …": the name after the correction is the one that counts."""
+    lead = re.match(rf"{_CORRECTION}(?:(?:{_PLACE}|have|let|use|with|ask) )?{_ARTICLE}", cut.left)
+    if lead is None or not lead.end():
+        return False
+    words = cut.left[lead.end() :].split()
+    for size in (3, 2, 1):
+        phrase = " ".join(words[:size])
+        project = exact_project(phrase, context.projects) if work.project and len(words) > size else None
+        agent = agent_named(phrase, context.agents) if work.agent and len(words) > size else None
+        if not project and not agent:
+            continue
+        if project:
+            _found(work, project)
+        work.agent = agent or work.agent
+        kind = words[size : size + 1]
+        drop = bool(kind) and bool(re.fullmatch(_LOOSE_KIND, kind[0]) or (agent and kind[0] == "to"))
+        cut.take_left(len(lead[0].split()) + size + drop)
+        return True
+    return False
+
+
 def _cut_right(cut: _Cutter, work: Work, context: DialogueContext) -> None:
     right = cut.right
     if match := TRAILING_GOODBYE.search(right):
@@ -271,6 +341,8 @@ def _cut_right(cut: _Cutter, work: Work, context: DialogueContext) -> None:
             work.then.insert(0, "callback")
             cut.take_right(taken)
             return
+    if _model_at(_TRAILING_MODEL, cut, work, context):
+        return
     for pattern in _agent_patterns(tuple(context.agents))[1]:
         if match := pattern.search(right):
             work.agent = work.agent or agent_named(match["agent"], context.agents)
@@ -278,7 +350,7 @@ def _cut_right(cut: _Cutter, work: Work, context: DialogueContext) -> None:
             cut.take_right(len(match[0].split()))
             return
     if (match := _MODE.search(right)) and match.end() == len(right) and match.start() > 0:
-        work.mode = _MODES.get(match["mode"], match["mode"])
+        work.mode = _mode_of(match)
         cut.take_right(len(match[0].split()))
         return
     if match := _TRAILING_PLACE.search(right):
@@ -296,7 +368,7 @@ def _place(work: Work, said: str, context: DialogueContext) -> bool:
     words = said.split()
     if set(words) <= _NOT_A_NAME or not context.projects:
         return False
-    fits = fitting_projects(said, context.projects)
+    fits = fitting_projects(said, context.projects, called_project=True)
     if len(fits) == 1:
         _found(work, fits[0])
     elif fits:

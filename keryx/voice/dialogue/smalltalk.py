@@ -12,8 +12,14 @@ _LEAD = re.compile(
     r"okay|ok|alright|all right|right(?! (?:align|click|hand|side|to|pad|aligned))|great|perfect|cool|thanks|"
     r"thank you|yeah(?= (?:so|i|id|can|could|please|lets|and))|basically|listen|please|kindly|"
     r"(?:would|do) you mind|you know what|guess what|here goes|"
+    r"(?:would|could|can|will) (?:you|it|i|there) (?:please )?(?:be (?:so (?:kind|good|nice) (?:as|and)|kind enough|"
+    r"able|willing|possible|any chance)(?: to| for you to| (?:of you|you could)| have)?(?= )|get you to|ask you to|"
+    r"have you)|is there any (?:chance|way) (?:you|we|someone) (?:can|could)|(?:i would|id) (?:be grateful|be glad|"
+    r"appreciate it|be happy|really appreciate it) if you (?:could|would|can)|it would be (?:great|nice|good|lovely) "
+    r"if (?:you|we|someone) (?:could|would|can)|if you (?:dont mind|wouldnt mind|have time|get a chance)|"
+    r"excuse me|i was going to (?:ask|say)|"
     r"(?:could|can|would|will) (?:you|we|someone|somebody)(?: please| maybe| perhaps| possibly| quickly| just|"
-    r" kindly| also)*|"
+    r" kindly)*|"
     r"(?:i would|id) (?:really )?(?:like|love|want)(?: (?:you|it|someone|somebody))? to|"
     r"i (?:really )?(?:want|need)(?: (?:you|someone|somebody))? to|i (?:was|am|were) (?:just )?(?:thinking|"
     r"wondering)(?: if you could| whether you could)?|"
@@ -53,7 +59,8 @@ def _only(core: str, around: str) -> re.Pattern[str]:
 _AROUND = (
     r"okay|ok|o k|please|oh|now|just|right|alright|all right|thanks(?: a lot)?|thank you(?: very much| so much)?|"
     r"um+|uh+|erm*|ah|hey|well|so|"
-    rf"then|sorry|actually|{NAME}|hm+|mm+|for me|if you can|if you could|(?:can|could|would|will) you|you can|you may"
+    rf"then|sorry|excuse me|actually|{NAME}|hm+|mm+|for me|if you can|if you could|(?:can|could|would|will) you|"
+    rf"you can|you may"
 )
 
 _FAREWELL = (
@@ -61,8 +68,10 @@ _FAREWELL = (
     r" monday)?|(?:talk|speak) to you (?:later|soon|tomorrow|then)|"
     r"(?:talk|speak) (?:later|soon|tomorrow)|hang up(?: the phone| the call)?|(?:end|finish|close|terminate|stop|"
     r"cancel|quit|drop) (?:the|this|our) call|end call|"
-    r"good ?night|cheerio|ciao|so long|take care|disconnect|have a (?:good|nice|great|lovely) (?:one|day|evening|"
-    r"night|weekend|afternoon)"
+    r"good ?night|cheerio|ciao|so long|farewell|take care|disconnect|over and out|(?:un)?till? (?:next time|then|"
+    r"tomorrow|later)|have a (?:good|nice|great|lovely) (?:one|day|evening|night|weekend|afternoon)|"
+    r"ill (?:let you go|leave you to it|call (?:back|again) (?:later|tomorrow)|be off)|im (?:off|hanging up|leaving|"
+    r"heading off|out)(?: now)?"
 )
 _THAT_IS_ALL = (
     r"(?:thats|that is|this is|that was|that will be|thatll be|that would be|its) (?:all|it|everything|"
@@ -70,13 +79,14 @@ _THAT_IS_ALL = (
     r"(?: for (?:now|today|tonight|the moment|the day))?|"
     r"(?:nothing|no) (?:else|more|further)(?: for (?:now|today))?|(?:im|i am|were|we are) (?:all )?(?:done|"
     r"finished|good|set)(?: here)?(?: for (?:now|today|tonight))?|"
-    r"i (?:have|need|got) nothing (?:else|more)|i (?:have|ve got|got|ve) to (?:go|run)|ive got to (?:go|run)|"
-    r"i gotta (?:go|run)|i must go|thats me(?: done)?"
+    r"i (?:have|need|got|want) nothing (?:else|more)|(?:i|ive|id|we|weve|wed) (?:(?:really|better|should|must|need to|"
+    r"have to|ve to|got to|gotta|had better|have got to|ought to|really|just))+(?: (?:really|better|be))* (?:go|run|"
+    r"leave|dash|get going|head off|jump off|hang up|off|going)|thats me(?: done)?|i dont need anything (?:else|more)"
 )
 _BYE_AROUND = (
     _AROUND
     + r"|cheers|great|perfect|good|fine|no|nope|nah|and|i think|i guess|i suppose|for (?:now|today)|lovely|cool|"
-    r"awesome|wonderful|yeah|yes|yep|for (?:the|your|all the|all your) help|for everything|"
+    r"awesome|wonderful|yeah|yes|yep|for (?:the|your|all the|all your) help|for everything|alrighty|"
     r"much appreciated|excellent|brilliant|mate|later|really|lets|go ahead and|very much|got it|sounds good|"
     r"that sounds good|all|you|that|is"
 )
@@ -105,8 +115,11 @@ SLOWER = _only(
     r"again) )*(?:(?:a )?(?:little|bit|lot|little bit|much|far) )?(?:more )?(?:slower|slowly)|"
     r"slow(?: it)? down(?: a (?:bit|little|little bit))?|"
     r"(?:(?:youre|you are|that was|thats|its|that is)(?: (?:talking|speaking|going|reading))? )?(?:way |much |"
-    r"a bit |a little |far )*too (?:fast|quick|quickly)(?: for me)?|not so (?:fast|quick|quickly)|less fast",
-    _AROUND + r"|a bit|a little|bit|could you",
+    r"a bit |a little |far )*too (?:fast|quick|quickly)(?: for me)?|not so (?:fast|quick|quickly)|less (?:fast|quick|"
+    r"quickly)|"
+    r"(?:take|bring|turn) (?:it|the (?:speed|pace)) down(?: a (?:notch|bit|little))?|i (?:cant|cannot|can not) keep up",
+    _AROUND + r"|a bit|a little|bit|could you|i (?:cant|cannot|couldnt|didnt) (?:follow|understand|keep up|catch that)"
+    r"(?: you)?|you|are|for me|and",
 )
 _AGAIN = r"(?: again| once more| one more time| another time)"
 REPEAT = _only(
@@ -122,23 +135,29 @@ REPEAT = _only(
     _AROUND + r"|i|and|to me|wait|one more|again",
 )
 HELP = _only(
-    r"help(?: me)?(?: out)?|i need (?:some )?help|what (?:else )?can (?:you|i)(?: actually| all)? (?:do|say|ask|"
-    r"tell)(?: you| here| to you| for me| with this)?|"
-    r"what (?:are|could) (?:my|the) (?:options|choices|commands)|what do i (?:say|do)(?: now| here)?|how (?:does|"
-    r"do) (?:this|it|that|you|i)(?: all)? (?:work|use (?:this|it|you)|talk to you)|"
+    r"help(?: me)?(?: out)?|i need (?:some )?help|(?:i )?(?:dont|do not) know (?:what|how) (?:to (?:say|do|ask)|i can "
+    r"(?:say|do|ask))|what (?:else )?(?:can|could|do|would|should) (?:you|i)(?: actually| all| even)? (?:do|say|ask|"
+    r"tell)(?: you| here| to you| for me| with this| about)*|"
+    r"what (?:things|kinds? of things?|sorts? of things?) can (?:you|i) (?:do|say|ask)(?: you)?|"
+    r"what (?:are|could) (?:my|the|your) (?:options|choices|commands|abilities|capabilities)|what do i (?:say|do)"
+    r"(?: now| here)?|how (?:does|do|should|would|can) (?:this|it|that|you|i)(?: all| thing)? (?:work|use (?:this|it|"
+    r"you)|talk to you)|how is this supposed to work|what are you (?:good at|able to do|capable of)|"
     r"who are you|what are you(?: for)?|what is this|whats this|which commands (?:are there|can i use|do you know|"
     r"do you understand)|what commands (?:are there|can i use|do you know|do you understand)|"
     r"(?:how|what) can you help(?: me)?(?: with)?|instructions|options|what can i ask(?: you)?(?: for| to do)?",
-    _AROUND,
+    _AROUND + r"|exactly|for me|here|tell me|remind me|again|actually|with you|and|a bit|i forgot|on the phone",
 )
 LIST_PROJECTS = _only(
-    r"(?:(?:list|show|name|read|tell)(?: me)?(?: out)? )(?:all )?(?:of )?(?:my |the |your |"
-    r"our )?projects(?: (?:you (?:know|have)|there are|available))?|"
+    r"(?:(?:list|show|name|read|tell|give)(?: me)?(?: out)? )(?:a list of )?(?:all )?(?:of )?(?:my |the |your |"
+    r"our )?(?:projects|repos|repositories|codebases)(?: names?)?(?: (?:that )?(?:you (?:know|have)|there are|"
+    r"available))?|"
     r"(?:(?:tell me|do you know|show me|say|and) )?(?:what|which|whatre)(?: are)?(?: all)?(?: the| my| your|"
-    r" our)? (?:projects|repos|repositories)(?: (?:(?:do|can|are|have|could|is)(?: (?:you|we|i|there))?|(?:you|we|"
+    r" our)? (?:projects|repos|repositories)(?: (?:(?:do|can|are|have|could|is)(?: (?:you|we|i|there))?|there are|"
+    r"(?:you|we|"
     r"i)(?: can| do| could| have)?)(?: (?:know|have|see|got|use|work on|work with|work in|available|set up|"
     r"configured|there|access|choose from|handle|ask for))*(?: about| of| to)?)?|"
-    r"(?:my |the )?projects|how many projects (?:are there|do you (?:know|have)|do (?:i|we) have)|(?:whats|"
+    r"(?:my |the )?(?:projects|repos|repositories)|how many projects (?:are there|do you (?:know|have)|do (?:i|"
+    r"we) have)|(?:whats|"
     r"what is) the list of projects",
     _AROUND,
 )
@@ -219,19 +238,24 @@ DONT_CANCEL = re.compile(
 _PIN_LEAD = re.compile(
     r"(?:(?:okay|ok|so|um+|uh+|well|sure|yes|yeah|right|hi|hello|hey|here|heres|and|sorry|no) )*"
     r"(?:(?:my|the|its|heres|here is|here comes|use|with|is|this is) )*(?:pins?|pen|p i n|pin code|pin number|"
-    r"pincode|passcode|pass code|code|secret code|secret number|personal identification number)"
+    r"pincode|passcodes?|pass code|codes?|secret code|secret number|personal identification number)"
     r"(?: (?:code|number|is|its|would be|for you|s)\b)*"
 )
 _PIN_ANSWER_LEAD = re.compile(
-    r"(?:(?:okay|ok|so|um+|uh+|well|sure|yes|yeah|right|here|its|it is|that is|thats|my|is|sorry|no|try|and|"
-    r"i think|the|i said|this is|heres) )*"
+    r"(?:(?:okay|ok|so|um+|uh+|er+m*|hm+|well|sure|yes|yeah|right|here|its|it is|that is|thats|my|is|sorry|no|try|and|"
+    r"i think|the|i said|this is|heres|it should be|i believe|let me see|lets see|wait|maybe|should be) )*"
 )
-_PIN_TAIL = re.compile(r"(?: (?:please|thanks|thank you|okay|ok|now))+$")
+_PIN_TAIL = re.compile(
+    r"(?: (?:please|thanks|thank you|okay|ok|now|i (?:think|believe|guess)|thats (?:it|the one|my pin|the pin)|"
+    r"is (?:my|the) (?:pin|code)|is it|right|correct))+$"
+)
 LEAST_PIN_DIGITS = 3
+LEAST_BARE_DIGITS = 4
+"""So many digits and nothing else are a PIN even when none was asked for; a task's number is shorter."""
 
 
 def pin_in(norm: str, *, asked: bool) -> str | None:
-    """The digits of a spoken PIN, or None. Bare digits count only when a PIN was `asked` for."""
+    """The digits of a spoken PIN, or None. Few bare digits count only when a PIN was `asked` for."""
     said = _PIN_TAIL.sub("", norm)
     match = _PIN_LEAD.match(said + " ")
     if match and (rest := said[match.end() :].split()):
@@ -243,4 +267,5 @@ def pin_in(norm: str, *, asked: bool) -> str | None:
         digits = digits_in(said[match.end() :].split())
         if digits and len(digits) >= LEAST_PIN_DIGITS:
             return digits
-    return None
+    digits = digits_in(said.split())
+    return digits if digits and len(digits) >= LEAST_BARE_DIGITS else None

@@ -13,7 +13,9 @@ _STATUS_WORDS = {
     "running": r"running|in progress|active|being worked on|working|busy|ongoing|on the go|under way|underway",
     "queued": (
         r"queued|queued up|waiting in the queue|waiting in line|waiting|pending|in the queue|in line|not started|"
-        r"left to do|coming up|scheduled|lined up"
+        r"left to do|coming up|scheduled|lined up|(?:waiting|yet|due|about|supposed) to (?:start|begin|run|go)|"
+        r"not (?:yet )?"
+        r"(?:started|begun)(?: yet)?|up next|next"
     ),
     "done": r"done|finished|complete|completed|ready|succeeded",
     "failed": r"failed|failing|broken|broke|wrong|red|crashed",
@@ -27,8 +29,14 @@ _WHEN = (
 )
 _IS_IT_DONE = re.compile(
     r"are we (?:there|done|nearly there|getting there|close)(?: yet)?|(?:is|are) (?:you|we) (?:done|finished|"
-    r"nearly done|almost done|ready)(?: yet| with (?:it|that))?|hows that going|(?:did|does) (?:it|that) (?:work|"
-    r"pass|help)(?: out)?"
+    r"nearly done|almost done|ready)(?: yet| with (?:it|that))?|any (?:progress|luck|headway|movement)(?: yet| so far|"
+    r" there)*|hows that going|(?:did|does) (?:it|that) (?:work|"
+    r"pass|help)(?: out)?|(?:whats|what is|why is (?:it|that|this)|why are you|why does (?:it|that|this)) (?:it |"
+    r"still )?"
+    r"(?:taking|take) (?:it |you |them )?(?:so|this|that) long|how (?:much longer|long (?:now|left|still|to go))"
+    r"(?: (?:will|does|is|do) (?:it|that|you|this) (?:take|need|going to take|be))?|how long (?:will|does|is) (?:it|"
+    r"that|this) (?:take|going to take|still need)|(?:whats|what is) the (?:hold ?up|eta|delay)|when (?:will|does) "
+    r"(?:it|that) (?:be )?(?:done|ready|finish(?:ed)?)|(?:has|did) (?:it|that) (?:start|begin|begun|get going)(?:ed)?"
 )
 _LIST_BY_STATUS = [
     re.compile(
@@ -55,8 +63,8 @@ _LIST_BY_STATUS = [
     ),
 ]
 _WORKING_ON = re.compile(
-    rf"what(?:s| is| are|re)? (?:you|they|we|everybody|everyone|the agents?|my agents?|"
-    rf"{_AGENTS}) (?:all )?(?:working on|doing|up to|busy with|at){_WHEN}"
+    rf"what(?:s| is| are|re)? (?:you|they|we|everybodys?|everyones?|(?:all )?the agents?|my agents?|"
+    rf"{_AGENTS}) (?:all |is |are )*(?:currently )?(?:working on|doing|up to|busy with|at){_WHEN}"
     rf"|(?:are you|is anybody|are they|is anyone|are you still|are the agents) (?:still )?(?:working|busy|"
     rf"doing something|doing anything|working on (?:anything|something)){_WHEN}"
     rf"|what work is (?:running|going on|in progress){_WHEN}|whats keeping you busy"
@@ -74,7 +82,7 @@ _LIST_ALL = re.compile(
     rf" the| my)?(?: quick| short| brief| full)? (?:update|overview|rundown|summary of (?:everything|all tasks|"
     rf"my tasks|the tasks)|status|status report|status update|quick update|list|run down|latest)(?: (?:on|"
     rf"of) (?:everything|all (?:the |my )?tasks|my tasks|the tasks|things))?{_WHEN}"
-    rf"|(?:any|is there any|do you have any|got any|have you got any) (?:news|updates?|progress|"
+    rf"|(?:any|is there any|do you have any|got any|have you got any) (?:news|updates?|"
     rf"word)(?: for me)?{_WHEN}|anything new(?: for me)?|whats new|where are we{_WHEN}|where do we stand{_WHEN}|"
     rf"where do things stand{_WHEN}|how do things stand{_WHEN}"
     rf"|what (?:have|do) (?:you|we) (?:got|have)(?: for me| on| going| going on)?{_WHEN}|what (?:tasks|"
@@ -90,12 +98,29 @@ _LIST_ALL = re.compile(
     rf"the rest)|hows everybody doing|how many tasks"
 )
 
+_FINISHED = re.compile(
+    r"what (?:have|has|did) (?:you|we|they|everybody|everyone|the agents?) (?:all )?(?:finished?|completed?|"
+    r"got finished)"
+    r"(?: so far| today| yet| up to now| lately| recently| since .{1,30})*"
+)
+
 
 def list_in(norm: str) -> str | None:
     """Which status a question about all tasks is limited to, "" for every one; None when it is no such question."""
-    norm = re.sub(r"^(?:and|but|so|tell me|also) (?=what|which|how|is|are|any)", "", norm)
+    norm = re.sub(
+        r"^(?:(?:and|but|so|also) )*(?:(?:give|get|tell) me (?:a |an |the )?(?:quick |short |brief |"
+        r"little )*(?:summary|"
+        r"overview|rundown|list|update|idea) (?:of|on|about) |tell me |and |but |so |also )(?=what|which|how|is|are|"
+        r"any)",
+        "",
+        norm,
+    )
     if _WORKING_ON.fullmatch(norm):
         return "running"
+    if _WENT_WRONG.fullmatch(norm):
+        return "failed"
+    if _FINISHED.fullmatch(norm):
+        return "done"
     if _LIST_ALL.fullmatch(norm):
         return ""
     for pattern in _LIST_BY_STATUS:
@@ -103,6 +128,13 @@ def list_in(norm: str) -> str | None:
             groups = match.groupdict()
             return _status_named(groups.get("status") or groups.get("status2") or "")
     return None
+
+
+_WENT_WRONG = re.compile(
+    r"(?:(?:did|has|have|is) )?(?:anything|something|any (?:tasks|jobs|task|job)|any of (?:them|(?:the|my) tasks))"
+    r"(?: else)? (?:go wrong|gone wrong|went wrong|break|broken|broke|blow up|blown up|blew up|crash|not work)"
+    rf"{_WHEN}"
+)
 
 
 def _status_named(word: str) -> str:

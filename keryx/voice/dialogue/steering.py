@@ -76,7 +76,18 @@ _ON_IT = re.compile(
     rf"{_ASIDE}(?:retry|try again|try (?:it|that|this) again|try once more|run (?:it|that) again|do (?:it|"
     rf"that) again|redo (?:it|that)|continue|carry on|go on(?: with it)?|keep going|resume(?: it| that)?|"
     r"pause(?: it| that)?|proceed|start over|start again|finish (?:it|that)(?: off| up)?|undo (?:it|that)|"
-    r"revert (?:it|that)|give it another (?:try|go)|restart(?: it| that)?)"
+    r"revert (?:it|that)|give (?:it|that) another (?:try|go|shot|chance|attempt|whirl|crack|spin|run)|(?:have|"
+    r"take) another "
+    r"(?:try|go|shot|crack|look|stab)(?: at (?:it|that))?|(?:do|try|run) the same(?: (?:thing|again))?(?: (?:for|on|"
+    r"with|in) .{1,60})?|"
+    r"restart(?: it| that)?|(?:try|run|do) (?:it |that |this )?(?:again|once more) (?:with|using|but|"
+    r"without|in|on|only|after|from|and) .{1,80})"
+)
+_RETRY = re.compile(
+    rf"{_ASIDE}(?:(?:retry|rerun|re run|redo|restart|resume|continue(?: with)?|carry on with|"
+    rf"pick up) (?P<ref>.{{1,60}}?)|"
+    r"(?:try|run|do|start) (?P<ref2>.{1,60}?)(?: (?:again|once more|one more time|over|another time))+|"
+    r"give (?P<ref3>.{1,60}?) another (?:try|go|shot|chance|attempt|whirl|crack|run))(?: again| please| now)*"
 )
 _VERB_IT = re.compile(
     rf"{_ASIDE}(?:push|commit|merge|ship|deploy|revert|undo|redo|rerun|run|retry|finish|fix|rename|test|document|"
@@ -85,6 +96,11 @@ _VERB_IT = re.compile(
     r"check|use|call|name|write|double check|polish|store|save|mark|limit|restrict|base|translate|implement|extend|"
     r"shorten) (?:it|that|this|those|them|these)\b(?: .{1,60})?"
 )
+_ANY_VERB_IT = re.compile(
+    rf"{_ASIDE}(?!(?:i|we|you|he|she|they|is|was|has|get|got|when|if|let|call|give|tell|ask|hear|heard|cancel|abort|"
+    r"stop|kill)\b)[a-z]{3,} (?:it|them)\b(?: .{1,60})?"
+)
+"""Whatever is to be done to "it", named by nothing before it, is meant for the task."""
 _FOR_IT = re.compile(
     r"(?!.*\band\b)(?:\S+ ){1,9}(?:for|to|with|on|in|from|of|into|against|about) (?:it|that|this|them)(?: please| too)?"
 )
@@ -112,6 +128,14 @@ def steer_in(core: Heard, context: DialogueContext, *, in_place: bool) -> Steer 
         first = _NUMBERED_FIRST.match(norm)
         rest = core.after(first.end()) if first and first.end() < len(norm) else core.text
         return Steer(meant, _strip(rest))
+    if (retried := _RETRY.fullmatch(norm)) and (ref := retried["ref"] or retried["ref2"] or retried["ref3"]):
+        meant = task_meant(ref, context)
+        if meant.found and (meant.by in ("number", "order") or re.search(r"\b(?:one|task|job)$", ref)):
+            return Steer(meant, core.text)
+    if (more := _ALSO.match(norm)) and more.end() < len(norm) and (rest := Heard(core.after(more.end()))).words:
+        named = _named_first(rest, context) or _named_before_a_pause(rest, context)
+        if named is not None:
+            return named
     if named := _named_first(core, context) or _named_before_a_pause(core, context):
         return named
     if in_place:
@@ -201,14 +225,14 @@ def _about_it(core: Heard, context: DialogueContext) -> Steer | None:
             return Steer(meant, _strip(core.after(match.end())) or core.text)
     if not meant.found:
         return None
-    if re.match(r"(?:why|what|which|who|where|when|how|is|are|does|do|did|can|could|should)\b", norm):
+    if re.match(r"(?:why|what|which|who|where|when|how|is|are|does|do (?!the same)|did|can|could|should)\b", norm):
         return None
     if (match := _ALSO.match(norm)) and match.end() < len(norm):
         return Steer(meant, _strip(core.after(match.end())))
     for pattern in (_IT_SHOULD, _MAKE_SURE):
         if pattern.match(norm):
             return Steer(meant, _strip(core.text))
-    for pattern in (_INSTEAD, _DONT, _TOO, _ON_IT, _VERB_IT, _PRIORITY, _FOR_IT, _STATES_IT):
+    for pattern in (_INSTEAD, _DONT, _TOO, _ON_IT, _VERB_IT, _ANY_VERB_IT, _PRIORITY, _FOR_IT, _STATES_IT):
         if pattern.fullmatch(norm) and len(core.words) <= 30:
             return Steer(meant, _strip(core.text))
     return None

@@ -14,6 +14,8 @@ log = logging.getLogger(__name__)
 
 FAREWELL_GRACE_S = 8.0
 """How long callers may take to hear that the daemon stops."""
+RESTARTING = "restarting"
+"""Why a call ends when the daemon stops: whoever it was may call again in a moment, and the page does."""
 
 
 class LiveCalls:
@@ -58,6 +60,6 @@ class LiveCalls:
         A call that takes longer goes on; whoever runs it ends it. A cancellation gives up the wait.
         """
         for call in list(self._calls.values()):
-            call.engine.finish(farewell)
+            call.engine.finish(farewell, RESTARTING)
         if not await happened_within(self._clock, FAREWELL_GRACE_S, self._empty):
             log.warning("calls did not end in time", extra={"calls": len(self._calls)})

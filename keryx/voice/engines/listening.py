@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, assert_never
 
 from keryx.clock import Clock
-from keryx.errors import KeryxError
 from keryx.voice.hearing.base import HEARING_RATE, VAD_FRAME, Hearing, Transcript, VoiceActivity
 from keryx.voice.transports.base import AudioFormat
 from keryx.voice.turns import (
@@ -113,9 +112,12 @@ class Ears:
         self._newest = NOT_UNDERSTOOD
         self._ended: Ended | None = None
         self._requests: deque[_Request] = deque()
+        self._speculation: asyncio.Task[Transcript] | None = None
+        """What is being transcribed in case the stretch ends here."""
         self._requested = asyncio.Event()
         self._pending_parts = 0
         self._last_sound_s = self._counted_s = clock.monotonic()
+        self._line_lost = False
 
     @property
     def hears_speech(self) -> bool:
@@ -141,33 +143,54 @@ class Ears:
     def tick(self) -> None:
         """Call now and then: a line that brings nothing at all is a silent one."""
         now_s = self._clock.monotonic()
+        if self._line_lost:
+            return
         if self._turns.speaking and (now_s - self._last_sound_s) * 1000 > LINE_SILENT_AFTER_MS:
             # Counted in full, so that the turn ends about as soon after its last word as on other lines.
             missing_ms = int((now_s - self._counted_s) * 1000)
             self._counted_s = now_s
             self._step(LineSilent(missing_ms))
 
+    def line_lost(self) -> None:
+        """No more sound will come: words that had come to an end are worked out, others dropped."""
+        self._line_lost = True
+        if self._turns.speaking and self._turns.asked:
+            self._step(LineSilent(max(0, self._timing.end_ms - self._turns.silence_ms)))
+        if not self._turns.asked or self._turns.text is not None:
+            self._drop_unfinished()
+
+    def _drop_unfinished(self) -> None:
+        if self._turns.speaking:
+            self._turns = Turns(attempt=self._turns.attempt)
+            self._stretch = []
+
     async def run(self) -> None:
         """Transcribe what is asked for, newest need first in line, until cancelled."""
-        while True:
-            while not self._requests:
-                self._requested.clear()
-                await self._requested.wait()
-            request = self._requests.popleft()
-            if request.attempt and request.attempt != self._turns.attempt:
-                continue
-            transcript = await self._transcribe(request.samples)
-            if request.attempt:
-                self._transcribed(request.attempt, transcript)
-            else:
-                self._parts.append(transcript)
-                self._pending_parts -= 1
-                self._finish()
+        async with asyncio.TaskGroup() as group:
+            while True:
+                while not self._requests:
+                    self._requested.clear()
+                    await self._requested.wait()
+                request = self._requests.popleft()
+                if request.attempt and request.attempt != self._turns.attempt:
+                    continue
+                work = group.create_task(self._transcribe(request.samples))
+                self._speculation = work if request.attempt else None
+                await asyncio.wait([work])
+                if work.cancelled():
+                    continue
+                if request.attempt:
+                    self._transcribed(request.attempt, work.result())
+                else:
+                    self._parts.append(work.result())
+                    self._pending_parts -= 1
+                    self._finish()
 
     async def _transcribe(self, samples: "np.ndarray") -> Transcript:
         try:
             return await self._hearing.transcribe(samples, vocabulary=self.vocabulary())
-        except KeryxError:
+        except Exception:
+            # The edge of one stretch: the caller is asked again, and the call goes on.
             log.warning("hearing failed on a stretch", exc_info=True)
             return NOT_UNDERSTOOD
 
@@ -176,6 +199,8 @@ class Ears:
             return
         self._newest = transcript
         self._step(Transcribed(attempt, transcript.text))
+        if self._line_lost:
+            self._drop_unfinished()
         if self._turns.speaking:
             self._sink(CallerPartial(_joined([*self._parts, transcript])))
 
@@ -195,6 +220,9 @@ class Ears:
                 self._request(attempt)
             case WentOn():
                 self._newest = NOT_UNDERSTOOD
+                if self._speculation is not None:
+                    # The next one is wanted sooner than this one would end.
+                    self._speculation.cancel()
             case Split():
                 self._pending_parts += 1
                 self._request(0)

@@ -53,12 +53,13 @@ class ScriptedEngine:
         self._in_hand: set[int] = set()
         self._count = 0
         self._finishing = False
+        self._reason = "goodbye"
         self._over = asyncio.Event()
 
     async def run(self) -> None:
         self._say(self._greeting)
         await self._over.wait()
-        self._outbox.put(HangUpOut("goodbye"))
+        self._outbox.put(HangUpOut(self._reason))
 
     def take(self, inbound: Inbound) -> None:
         match inbound:
@@ -92,7 +93,8 @@ class ScriptedEngine:
                 self._in_hand.add(item.id)
                 self._say(item.text, item.id)
 
-    def finish(self, farewell: str = "") -> None:
+    def finish(self, farewell: str = "", reason: str = "goodbye") -> None:
+        self._reason = reason
         if farewell:
             self.take(StopSpeaking())
             self._say(farewell)

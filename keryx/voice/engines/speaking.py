@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from keryx.clock import Clock
-from keryx.errors import KeryxError
 from keryx.security.redact import redact
 from keryx.voice.dialogue.base import Say
 from keryx.voice.engines.base import AudioOut, CaptionOut, ClearOut, MarkOut
@@ -23,7 +22,7 @@ from keryx.voice.engines.waiting import happened_within
 from keryx.voice.hearing.base import HEARING_RATE
 from keryx.voice.playback import PlaybackLedger, Span, is_nearly_heard
 from keryx.voice.speaking.base import Speaking
-from keryx.voice.speech import sentences
+from keryx.voice.speech import sentences, speakable
 from keryx.voice.transports.base import AudioFormat
 
 if TYPE_CHECKING:
@@ -210,7 +209,7 @@ class Mouth:
             self._making = utterance = self._waiting.popleft()
             self._tell()
             epoch = self._epoch
-            texts = sentences(utterance.say.text) or [""]
+            texts = sentences(speakable(utterance.say.text)) or [""]
             for index, text in enumerate(texts):
                 await self._until_room(epoch)
                 if epoch != self._epoch:
@@ -250,7 +249,8 @@ class Mouth:
                 self._grow(sentence, framer.push(encode(resampler.push(samples), self._format)))
             tail = encode(resampler.push(np.zeros(0, np.float32), last=True), self._format)
             self._grow(sentence, [*framer.push(tail), *filter(None, [framer.flush()])])
-        except KeryxError:
+        except Exception:
+            # The edge of one sentence: news that no voice can say must not end every call that opens with it.
             log.warning("the voice failed; the sentence is only shown", exc_info=True)
             sentence.utterance.unsaid = True
         finally:

@@ -5,6 +5,7 @@ only the words about it are dropped.
 """
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 
@@ -12,6 +13,8 @@ from keryx.clock import Clock
 from keryx.errors import KeryxError
 from keryx.voice.dialogue.base import Say
 from keryx.voice.engines.waiting import happened_within
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -81,6 +84,10 @@ class Reply:
             return await anext(self._says, None)
         except KeryxError as error:
             return Say(error.spoken)
+        except Exception:
+            # The edge of one answer: the caller is told, and the call goes on.
+            log.exception("an answer broke off")
+            return Say(KeryxError.default_spoken)
 
     async def _drop_late(self, step: "asyncio.Task[Say | None]") -> None:
         await self._overtaken.wait()

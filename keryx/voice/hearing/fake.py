@@ -1,6 +1,6 @@
 """Ears for tests: they hear what the script says."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from keryx.voice.hearing.base import VAD_FRAME, Transcript
@@ -20,10 +20,14 @@ class FakeHearing:
         self.heard: list[float] = []
         """Seconds of sound in each request so far."""
         self.vocabularies: list[tuple[str, ...]] = []
+        self.waits: Callable[[], Awaitable[None]] | None = None
+        """Awaited before each answer, for ears that are slow."""
 
     async def transcribe(self, samples: "np.ndarray", *, vocabulary: Sequence[str] = ()) -> Transcript:
         self.heard.append(len(samples) / 16_000)
         self.vocabularies.append(tuple(vocabulary))
+        if self.waits is not None:
+            await self.waits()
         if not self.script or _loudness(samples) < LOUD:
             return Transcript("", no_speech=1.0, confidence=0.0)
         return Transcript(self.script.pop(0), no_speech=0.0, confidence=1.0)

@@ -126,11 +126,12 @@ class Conversation:
         typing_only: bool = False,
         manner: Manner | None = None,
         parts: SpeechParts | None = None,
+        dialogue: ScriptedDialogue | None = None,
     ) -> None:
         """`parts` takes the place of ears that hear the texts of `hears` and of a voice that only hums."""
         self.clock = clock
         self.line = FakeTransport(clock, capabilities)
-        self.dialogue = ScriptedDialogue(clock)
+        self.dialogue = dialogue or ScriptedDialogue(clock)
         self.hearing = FakeHearing(hears)
         self.voice = FakeSpeaking()
         self.parts = parts or SpeechParts(self.hearing, self.voice, FakeActivity)

@@ -1,9 +1,11 @@
 """Questions in words that no fixed form foresees: told by which words are in them, and by what is left. Pure."""
 
+import re
 from dataclasses import dataclass
 
 from keryx.voice.dialogue.base import DialogueContext
-from keryx.voice.dialogue.names import AGENT_SOUNDS, task_meant
+from keryx.voice.dialogue.names import AGENT_SOUNDS, NUMBERED, task_meant
+from keryx.voice.dialogue.normalise import number_in
 
 _OPENERS = frozenset(
     "what whats which who whos how hows howre is are was has have had do does did any anything give get show tell"
@@ -43,7 +45,7 @@ _NOT_OF_ALL = frozenset("it its that this he she".split())
 _RESULT_WORDS = frozenset(
     "say said says result results outcome answer answered find found report reported turn turned out went wrong"
     " conclude "
-    "concluded summary findings failed fail happened came".split()
+    "concluded summary error problem reason findings failed fail happened came".split()
 )
 _STATUS_WORDS = _STATE_OF.keys() | frozenset(
     "going coming along status state update updates news luck far stuck started start gone through pass passed work"
@@ -74,6 +76,28 @@ def list_by_words(norm: str) -> str | None:
     if not _LIST_WORDS.issuperset(words) or _LIST_CORE.isdisjoint(words) or not _NOT_OF_ALL.isdisjoint(words):
         return None
     return next((_STATE_OF[word] for word in reversed(words) if word in _STATE_OF), "")
+
+
+_NUMBERED = re.compile(NUMBERED)
+_ASKS_AFTER = re.compile(
+    r"(?:what|whats|how|hows|is|isnt|are|has|hasnt|have you|was|wasnt|did|didnt|does|why|when|where|wheres|any|"
+    r"anything|"
+    r"tell "
+    r"me|show me|give me|check|read|whether|if)\b"
+)
+_WANTS_WORK = re.compile(r"\b(?:should|shall|would|could|must|if we|use|used|using|like in|same as|than|similar)\b")
+MOST_QUESTION_WORDS = 12
+
+
+def about_number(norm: str) -> "AskedAbout | None":
+    """Any short question about a task called by its number."""
+    words = norm.split()
+    match = _NUMBERED.search(norm)
+    if match is None or len(words) > MOST_QUESTION_WORDS or not _ASKS_AFTER.match(norm) or _WANTS_WORK.search(norm):
+        return None
+    if re.match(r"tell me (?:when|once|as soon)\b|(?:show|give|read) me (?!.*\b(?:task|number|result|status))", norm):
+        return None
+    return AskedAbout(number_in(match["number"]) or 0, wants_result=not _RESULT_WORDS.isdisjoint(words))
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 import re
 
 from keryx.voice.dialogue.base import DialogueContext
-from keryx.voice.dialogue.names import NOBODY, NUMBERED, Meant, it_meant
+from keryx.voice.dialogue.names import NOBODY, NUMBERED, Meant, it_meant, task_meant
 from keryx.voice.dialogue.targets import meant_first, unfinished_tasks
 
 _CORRECTED = re.compile(
@@ -29,10 +29,12 @@ _UNWANTED = re.compile(
 _UNNEEDED = re.compile(
     r"(?P<ref>.{1,60}?) (?:can|should|may|must|needs to|has to) be (?:cancelled|canceled|stopped|aborted|killed|"
     r"dropped)(?: please| now)?"
-    r"|(?P<ref2>.{1,60}?) (?:is|isnt|is not) (?:no longer |not )?(?:needed|necessary|wanted|required)(?: any ?more)?"
+    r"|(?P<ref2>.{1,60}?) (?:is|isnt|is not) (?:no longer |not )?(?:needed|necessary|wanted|required)"
+    r"(?: (?:any ?more|any longer|after all))?"
     r"|(?:dont|do not) (?:do|run|start|continue(?: with)?|bother with|go on with|"
     r"work on) (?P<ref4>.{1,60}?)(?: (?:any ?more|any longer|after all|please))*"
-    r"|(?:i|we) (?:dont|do not|no longer) (?:need|want) (?P<ref3>.{1,60}?)(?: (?:any ?more|any longer))?"
+    r"|(?:i|we) (?:dont|do not|no longer|wont|will not) (?:need|want) (?P<ref3>.{1,60}?)(?: (?:any ?more|any longer|"
+    r"after all))?"
 )
 _WITH_REASON = re.compile(
     rf"(?P<cancel>(?:please )?(?:cancel|abort|kill|stop|halt|terminate|scrap|drop) (?:(?:the )?{NUMBERED}|(?:it|"
@@ -42,7 +44,8 @@ _WITH_REASON = re.compile(
 )
 _TOPIC_FIRST = re.compile(
     r"(?:(?:no|wait|actually|please|oh|okay|never mind|forget|you know what|about|regarding|as for|concerning|with|"
-    r"for|that|i|we|ive|weve|changed|my|mind|on second thought|so|and|its|thats|remember|have|no longer|dont|do not|"
+    r"for|that|i|we|ive|weve|changed|my|mind|on second thought|so|and|its|thats|remember|have|no longer|wont|"
+    r"will not|dont|do not|"
     r"need|want) )*"
     r"(?P<ref>\S.{0,60}?)(?: (?:any ?more|any longer|after all|no longer needed|is not needed|isnt needed|"
     r"is pointless|is useless|is obsolete|is a waste|now|so|you can|you may|please|just|can you|could you|lets|and|"
@@ -64,8 +67,11 @@ def cancel_in(norm: str, context: DialogueContext) -> Meant | None:
     if (named := _UNNEEDED.fullmatch(norm)) and (
         called := named["ref"] or named[("ref2")] or named["ref3"] or named["ref4"]
     ):
-        if re.fullmatch(rf"(?:the )?{NUMBERED}|.* (?:one|task|job)", called):
+        surely = re.search(r"\b(?:any ?more|any longer|no longer|after all)$|\bno longer\b", norm)
+        if surely or re.fullmatch(rf"(?:the )?{NUMBERED}|.* (?:one|task|job)", called):
             meant = meant_first(called, context, unfinished_tasks(context))
+            if surely and meant.by not in ("number", "words", "it"):
+                meant = NOBODY
             return meant if meant.found else None
     if (reasoned := _WITH_REASON.fullmatch(norm)) and (meant := cancel_in(reasoned["cancel"], context)) is not None:
         return meant if meant.found else None
@@ -79,6 +85,10 @@ def cancel_in(norm: str, context: DialogueContext) -> Meant | None:
         and (meant := _meant_as_topic(topic["ref"], context)).found
     ):
         return meant
+    if re.fullmatch(r"(?:cancel|abort) (?:for|fore|to|too|won|ate|tree)", norm):
+        # At the end of it a recogniser's "for" can only be a number.
+        meant = task_meant(f"task {norm.split()[1]}", context)
+        return meant if meant.task_id in {task.id for task in context.tasks} else None
     match = _CANCEL.fullmatch(norm)
     if match is None:
         return _bare_cancel(norm, context)
@@ -86,6 +96,8 @@ def cancel_in(norm: str, context: DialogueContext) -> Meant | None:
     corrected = _CORRECTED.split(target)
     target = corrected[-1]
     target = re.sub(r"^(?:work|working) on |^(?:doing|running) |^(?:number|task) (?=the )", "", target)
+    if verb in _CLEAR_VERBS and len(both := _several(target, context)) > 1:
+        return Meant(which=both, by="words")
     meant = meant_first(target, context, unfinished_tasks(context))
     match meant.by:
         case "number" | "order":
@@ -104,6 +116,14 @@ def cancel_in(norm: str, context: DialogueContext) -> Meant | None:
     if len(corrected) == 1 and _CALLED_A_TASK.fullmatch(target) and verb in _CLEAR_VERBS and len(target.split()) <= 5:
         return NOBODY
     return None
+
+
+def _several(target: str, context: DialogueContext) -> tuple[int, ...]:
+    """Several tasks named one after the other; empty unless each part names one."""
+    parts = re.split(r" (?:and|plus|as well as)(?: also)? ", target)
+    each = [meant_first(part, context, unfinished_tasks(context)) for part in parts] if len(parts) > 1 else []
+    named = all(meant.found and meant.by in ("number", "words") for meant in each)
+    return tuple(dict.fromkeys(meant.task_id for meant in each if meant.task_id is not None)) if named else ()
 
 
 def _meant_as_topic(ref: str, context: DialogueContext) -> Meant:

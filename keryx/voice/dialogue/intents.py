@@ -102,9 +102,9 @@ def _command(core: Heard, context: DialogueContext) -> Understanding | None:
         return named
     if (asked := about_its_topic(core, context)) is not None:
         found = _named_command(with_numbers_settled(without_asking(asked.said)), asked.context)
-        about = found is not None and found.arguments.get("task_id") == asked.context.focus
-        if about and found.tool in ("get_task_status", "get_task_result", "cancel_task"):
-            return found
+        if found is None or found.tool not in ("get_task_status", "get_task_result", "cancel_task"):
+            return None
+        return found if found.arguments.get("task_id") == asked.context.focus else None
     return None
 
 
@@ -124,7 +124,7 @@ def _named_command(core: Heard, context: DialogueContext) -> Understanding | Non
         return _about("get_task_status", status.meant, unknown=status.unknown)
     if (listing := asking.list_by_words(core.norm)) is not None:
         return Understanding(tool="list_tasks", arguments={"status": listing} if listing else {}, confidence=LIKELY)
-    if (asked := asking.about_task(core.norm, context)) is not None:
+    if (asked := asking.about_task(core.norm, context) or asking.about_number(core.norm)) is not None:
         return _about("get_task_result" if asked.wants_result else "get_task_status", Meant(asked.task_id))
     return None
 

@@ -190,6 +190,8 @@ def _stem(word: str) -> str:
 
 
 def _same_word(one: str, other: str) -> bool:
+    if min(len(one), len(other)) >= 5 and (one.startswith(other) or other.startswith(one)):
+        return True
     return _stem(one) == _stem(other) or (min(len(one), len(other)) >= 4 and fuzz.ratio(one, other) >= WORD_FIT)
 
 

@@ -10,7 +10,10 @@ from keryx.voice.dialogue.targets import REF, ended_tasks, meant_first, unfinish
 
 _AGENTS = agent_pattern(())
 _AGAIN = r"(?: again| once more| one more time| out loud| to me)*"
-_RESULT_WORD = r"(?:result|results|outcome|answer|summary|report|conclusion|findings|output|verdict|response|reply)"
+_RESULT_WORD = (
+    r"(?:result|results|outcome|answer|summary|report|conclusion|findings|output|verdict|response|reply|error message|"
+    r"error)"
+)
 _RESULTS_OF = [
     re.compile(
         rf"(?:what|whatd) (?:did|does|has|have|was) {REF} (?:say|said|find|found|find out|found out|report|"

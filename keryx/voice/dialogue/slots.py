@@ -149,6 +149,7 @@ def _agent_patterns(agents: tuple[str, ...]) -> tuple[list[re.Pattern[str]], lis
     leading = [
         rf"(?:use|using|try|take) {name} (?:for|to|and|on|in)(?=\b) ?(?:this )?",
         rf"(?:with|using|via|through) {name} ?",
+        rf"(?:ask|tell|have|get|let) {name} (?=(?:in|on|for|over|within|inside) )",
         rf"(?:have|let|make|having|letting) {name} (?:to )?(?=\w)",
         rf"(?:ask|asking|get|getting|tell|telling|want|instruct) {name} (?:to|that it should) ?",
         rf"(?:i would like|id like|i want|i need|id love|id prefer|i prefer) {name} to (?=\w)",
@@ -205,6 +206,8 @@ def _cut_left(cut: _Cutter, work: Work, context: DialogueContext) -> None:
             work.agent = agent_named(named, context.agents)
     if _cut_project_left(cut, work, context):
         return
+    if work.agent and cut.left.startswith("to "):
+        cut.take_left(1)
     if _model_at(_LEADING_MODEL, cut, work, context):
         return
     for pattern in _agent_patterns(tuple(context.agents))[0]:

@@ -81,12 +81,14 @@ _THAT_IS_ALL = (
     r"finished|good|set)(?: here)?(?: for (?:now|today|tonight))?|"
     r"i (?:have|need|got|want) nothing (?:else|more)|(?:i|ive|id|we|weve|wed) (?:(?:really|better|should|must|need to|"
     r"have to|ve to|got to|gotta|had better|have got to|ought to|really|just))+(?: (?:really|better|be))* (?:go|run|"
-    r"leave|dash|get going|head off|jump off|hang up|off|going)|thats me(?: done)?|i dont need anything (?:else|more)"
+    r"leave|dash|get going|head off|jump off|hang up|off|going)|thats me(?: done)?|i dont need anything (?:else|"
+    r"more)|you (?:can|may) go(?: now)?"
 )
 _BYE_AROUND = (
     _AROUND
     + r"|cheers|great|perfect|good|fine|no|nope|nah|and|i think|i guess|i suppose|for (?:now|today)|lovely|cool|"
-    r"awesome|wonderful|yeah|yes|yep|for (?:the|your|all the|all your) help|for everything|alrighty|"
+    r"awesome|wonderful|yeah|yes|yep|for (?:the|your|all the|all your) help|for everything|alrighty|from (?:me|us|"
+    r"here|my (?:side|end))|"
     r"much appreciated|excellent|brilliant|mate|later|really|lets|go ahead and|very much|got it|sounds good|"
     r"that sounds good|all|you|that|is"
 )
@@ -129,7 +131,9 @@ REPEAT = _only(
     r"what|huh|what was that(?: again)?|what did you (?:just )?say(?: again)?|whatd you say|you what|what do you mean|"
     r"(?:i )?(?:didnt|did not|couldnt|could not|cant|cannot) (?:quite )?(?:hear|catch|get|understand|"
     r"follow)(?: (?:you|that|it|what you said|a word))?(?: clearly| properly)?|"
-    r"i missed (?:that|it|you)|(?:read|tell)(?: me)? (?:that|it)(?: to me)?(?: again| once more)|"
+    r"i (?:just )?missed (?:that|it|you|what you said)?(?: ?(?:the )?(?:last|first|end|beginning)"
+    r"(?: (?:bit|part|thing|sentence|word|of (?:that|it)))*)?|(?:read|tell)(?: me)? (?:that|it)(?: to me)?(?: again|"
+    r" once more)|"
     r"what was the last (?:bit|part|thing)|what was (?:the|your) question|what did you (?:just )?ask(?: me)?|"
     r"ask (?:me )?again|run that by me again",
     _AROUND + r"|i|and|to me|wait|one more|again",

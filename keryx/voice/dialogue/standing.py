@@ -85,7 +85,8 @@ _LIST_ALL = re.compile(
     rf"|(?:any|is there any|do you have any|got any|have you got any) (?:news|updates?|"
     rf"word)(?: for me)?{_WHEN}|anything new(?: for me)?|whats new|where are we{_WHEN}|where do we stand{_WHEN}|"
     rf"where do things stand{_WHEN}|how do things stand{_WHEN}"
-    rf"|what (?:have|do) (?:you|we) (?:got|have)(?: for me| on| going| going on)?{_WHEN}|what (?:tasks|"
+    rf"|what (?:have|do) (?:you|we) (?:got|have)(?: for me| on| going| going on| on the go|"
+    rf" in the works| on your plate)?{_WHEN}|what (?:tasks|"
     rf"jobs) (?:are there|do i have|do you have|do we have|have i got|have we got){_WHEN}|(?:my |the |all |all my |"
     rf"all the )?tasks|(?:list|show|show me|list me) (?:everything|all|them all)"
     rf"|what (?:have|has|did) (?:you|we|they|everybody) (?:done|finished|managed|do|achieved|got done|"
@@ -174,6 +175,7 @@ _SURELY_STATUS = [
         rf"how far (?:along |on |ahead )?(?:is|are|with|has|have|did)(?: we| you)?(?: with| on| in)? {REF}(?: got|"
         rf" gotten| along| come| progressed| gone| on)?{_WHEN}"
     ),
+    re.compile(rf"how much (?:is|more is|work is) (?:left|there) (?:to do )?(?:on|with|for|in|of) {REF}{_WHEN}"),
     re.compile(rf"where (?:is|are|s|do|does) (?:we|you|it|things)(?: stand)? (?:with|on|at with|in) {REF}{_WHEN}"),
     re.compile(
         rf"how (?:are|is) (?:we|you|things|it|everything|they) (?:doing|getting on|going|coming along|looking|"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from keryx.voice.dialogue.base import DialogueContext, TaskBrief
 from keryx.voice.dialogue.names import NOBODY, NUMBERED, Meant, agent_pattern, fitting_projects, it_meant, task_meant
-from keryx.voice.dialogue.normalise import Heard
+from keryx.voice.dialogue.normalise import NUMBER, Heard
 from keryx.voice.dialogue.slots import work_in
 from keryx.voice.dialogue.targets import meant_first, unfinished_tasks
 
@@ -23,7 +23,8 @@ class Steer:
 
 _ASIDE = r"(?:(?:no|wait|stop|oh|and|also|please|okay|hey|but|hold on|hang on|yes|yeah|sorry|actually|then|now) )*"
 _TELL = re.compile(
-    rf"{_ASIDE}(?:let (?P<ref1>\S+(?: \S+){{0,6}}?) know|(?:tell|ask|remind|instruct|inform|warn|message|nudge|"
+    rf"{_ASIDE}(?:let (?P<ref1>\S+(?: \S+){{0,6}}?) know|(?:pass (?:it |this )?on to|mention to|relay to|say to|"
+    rf"pass to|tell|ask|remind|instruct|inform|warn|message|nudge|"
     rf"advise) (?P<ref>\S+(?: \S+){{0,6}}?))(?P<link> (?:to|that|not to|about|its|it|if|whether|why|what|how|where|"
     rf"when|which|who|he|she|they|the|there|we|i|im|dont|never|you|your|my|our|a|this|please)\b)"
 )
@@ -39,6 +40,12 @@ _NUMBERED_ANYWHERE = re.compile(rf"\b{NUMBERED}")
 _NUMBERED_FIRST = re.compile(
     rf"{_ASIDE}(?:(?:for|on|in|to|with|about|regarding|as for) )?{NUMBERED}(?: (?:should|also)?)? ?"
 )
+_BARE_NUMBER_FIRST = re.compile(
+    rf"{_ASIDE}(?:(?:let|have|get|make) (?P<first>))?(?P<number>{NUMBER}) (?(first)|(?:should|must|needs to|has to|"
+    rf"shall|"
+    r"can|may|could|ought to) (?:also )?)(?=\w)"
+)
+"""A task called by nothing but its number ("forty should also cover it")."""
 _ONLY_LIKE = re.compile(
     rf"\b(?:like|same as|as in|similar to|than|from|after|before|based on|what) (?:in |you did in |"
     rf"we did in )?{NUMBERED}"
@@ -136,6 +143,8 @@ def steer_in(core: Heard, context: DialogueContext, *, in_place: bool) -> Steer 
         named = _named_first(rest, context) or _named_before_a_pause(rest, context)
         if named is not None:
             return named
+    if (bare := _BARE_NUMBER_FIRST.match(norm)) and (meant := task_meant(bare["number"], context)).found:
+        return Steer(meant, _strip(core.after(bare.end())))
     if named := _named_first(core, context) or _named_before_a_pause(core, context):
         return named
     if in_place:
@@ -202,11 +211,20 @@ def _named_first(core: Heard, context: DialogueContext) -> Steer | None:
     return Steer(meant, _strip(core.after(match.end())))
 
 
+_FOR_NAMED_PLEASE = re.compile(
+    r"(?:for|on|with|about|regarding|as for|concerning) (?P<ref>(?:the|my|that) \S+(?: \S+){0,4}?) (?:(?:please|"
+    r"can you|"
+    r"could you|also|just|only|it should|make sure|instead) )"
+)
 _FOR_NAMED = re.compile(r"(?:for|on|with|about|regarding|as for|concerning) (?P<ref>(?:the|my|that) \S+(?: \S+){0,4})")
 
 
 def _named_before_a_pause(core: Heard, context: DialogueContext) -> Steer | None:
     """ "For the parser rewrite, use the new grammar": a task's own words, not a project's, and a comma."""
+    if spoken := _FOR_NAMED_PLEASE.match(core.norm):
+        meant = task_meant(spoken["ref"], context, among=unfinished_tasks(context))
+        if meant.found and meant.by == "words":
+            return Steer(meant, _strip(core.after(spoken.end("ref") + 1)))
     head, comma, rest = core.text.partition(",")
     match = _FOR_NAMED.fullmatch(Heard(head).norm) if comma and len(head) < 100 else None
     if match is None or fitting_projects(re.sub(r"^(?:the|my|that) ", "", match["ref"]), context.projects):

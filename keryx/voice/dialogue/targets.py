@@ -21,7 +21,7 @@ _ASKING = re.compile(
     r"hear)|(?:let me|lets) (?:ask|see|check|hear)(?: you)?|i wonder|remind me|maybe|by the way|"
     r"quick question|one question|question|one more question|another question) )+"
     r"(?=(?:what|whats|which|how|hows|is|are|has|have|did|any|where|wheres|when|if|whether|who|why|cancel|stop|abort|"
-    r"kill|tell|call|the (?:status|result|progress|outcome|state)|about|youve|you have|theres|there is)\b)"
+    r"kill|tell|call|the (?:status|result|progress|outcome|state)|youve|you have|theres|there is)\b)"
 )
 _MAY_I_HAVE = re.compile(
     r"(?:(?:can|could|may|might) i|would it be possible to|is it possible to|i would like to|id like to|i want to|"

@@ -63,14 +63,14 @@ def test_a_turn_starts_on_the_second_plain_speech_frame_and_ends_320_ms_after_th
     machine.feed(0.0, 10)
     assert machine.kinds() == [Started, Transcribe, Ended]
     started, transcribe, ended = (at for at, _ in machine.actions)
-    assert (started, transcribe, ended) == (2, 36, 40)
+    assert (started, transcribe, ended) == (2, 34, 40)
 
 
 def test_a_transcription_slower_than_the_silence_ends_the_turn_when_it_comes():
     machine = Machine(delay_frames=10)
     machine.feed(0.9, 30)
     machine.feed(0.0, 40)
-    assert machine.actions[-1][0] == 46
+    assert machine.actions[-1][0] == 44
 
 
 def test_an_unfinished_text_is_waited_for_800_ms():

@@ -31,8 +31,8 @@ class Hearing(Protocol):
     async def transcribe(self, samples: "np.ndarray", *, vocabulary: Sequence[str] = ()) -> Transcript:
         """Transcribe mono float32 `samples` at `HEARING_RATE`, at most 30 s of them (the newest are kept).
 
-        `vocabulary` holds names likely to be said (projects, agents). A cancellation gives up the wait; the work
-        already on the processor runs to its end and is thrown away.
+        `vocabulary` holds names likely to be said (projects, agents). A cancellation gives up the wait; work
+        already on the processor may run on for a moment and is thrown away.
         """
         ...
 

@@ -9,6 +9,7 @@ import asyncio
 import functools
 import math
 import os
+import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -47,9 +48,10 @@ class WhisperHearing:
 
     def __init__(self, folder: Path, *, threads: int = 2) -> None:
         """Load the model from `folder`; blocks for about a second, so call it in a thread."""
-        # OpenMP's threads spin while they wait for each other. Beside agents that keep the processors busy, that makes
-        # 0.5 s of transcribing 5 to 20; told to sleep instead, 1 to 3. Read once, when ctranslate2 loads the library.
-        os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+        # OpenMP's threads spin while they wait for each other: beside agents that keep the processors busy, that makes
+        # 0.5 s of transcribing 5 to 20. So few spins cost nothing on a quiet machine and make it 1 on a busy one. Read
+        # once, when ctranslate2 loads the library.
+        os.environ.setdefault("GOMP_SPINCOUNT", "1000")
         import ctranslate2
         import tokenizers
 
@@ -61,11 +63,18 @@ class WhisperHearing:
         self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="hearing")
 
     async def transcribe(self, samples: np.ndarray, *, vocabulary: Sequence[str] = ()) -> Transcript:
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._executor, self.transcribe_now, samples, tuple(vocabulary))
+        unwanted = threading.Event()
+        work = functools.partial(self.transcribe_now, samples, tuple(vocabulary), unwanted)
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._executor, work)
+        except asyncio.CancelledError:
+            unwanted.set()
+            raise
 
-    def transcribe_now(self, samples: np.ndarray, vocabulary: tuple[str, ...] = ()) -> Transcript:
-        """`transcribe` in the calling thread."""
+    def transcribe_now(
+        self, samples: np.ndarray, vocabulary: tuple[str, ...] = (), unwanted: threading.Event | None = None
+    ) -> Transcript:
+        """`transcribe` in the calling thread; once `unwanted` is set it stops at the next step and gives nothing."""
         import ctranslate2
 
         samples = np.nan_to_num(np.asarray(samples, np.float32))[-int(WINDOW_S * HEARING_RATE) :]
@@ -74,8 +83,12 @@ class WhisperHearing:
             return Transcript("", no_speech=1.0, confidence=0.0)
         prompt = self._prompt_for(vocabulary)
         features = ctranslate2.StorageView.from_array(np.ascontiguousarray(_window(samples)[None]))
+        # Encoding and decoding take about as long; a caller who goes on speaking makes the second half needless.
+        encoded = self._model.encode(features)
+        if unwanted is not None and unwanted.is_set():
+            return Transcript("", no_speech=1.0, confidence=0.0)
         found = self._model.generate(
-            features,
+            encoded,
             [prompt],
             beam_size=BEAM,
             max_length=min(_MAX_TOKENS, len(prompt) + _SPARE_TOKENS + int(sound_s * _TOKENS_PER_S)),

@@ -33,7 +33,7 @@ def configure(level: str = "INFO", *, mask: Callable[[str], str] = str) -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(LineFormatter(mask))
     logging.basicConfig(level=level, handlers=[handler], force=True)
-    for noisy in ("httpx", "alembic", "faster_whisper", "websockets", "uvicorn.access"):
+    for noisy in ("httpx", "alembic", "faster_whisper", "websockets", "uvicorn.access", "markdown_it", "filelock"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
 
 

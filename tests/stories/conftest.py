@@ -17,7 +17,8 @@ from tests.support.talker import Talker
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def running_daemon(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Daemon]:
     """One daemon for a module: loading the speech parts takes longer than many a story."""
-    async with started(tmp_path_factory.mktemp("daemon") / "home", **TELEPHONE) as daemon:
+    home = tmp_path_factory.mktemp("daemon") / "home"
+    async with started(home, program=("-m", "keryx", "--debug"), **TELEPHONE) as daemon:  # its log lies beside the home
         await daemon.hears()
         yield daemon
 

@@ -30,6 +30,7 @@ class Daemon:
     origin: str
     port: int
     key: str
+    log: Path
 
     @property
     def talk(self) -> str:
@@ -86,18 +87,19 @@ async def started(
 
     `program` is what Python is told to run.
     """
-    log = os.open(home.parent / f"{home.name}.log", os.O_CREAT | os.O_APPEND | os.O_WRONLY)
+    log = home.parent / f"{home.name}.log"
+    log_file = os.open(log, os.O_CREAT | os.O_APPEND | os.O_WRONLY)
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         *(*program, "serve", "--demo", "--port", "0", *arguments),
         stdout=PIPE,
-        stderr=log,
+        stderr=log_file,
         env=os.environ | {"KERYX_HOME": str(home)} | environment,
     )
-    os.close(log)  # the daemon has it now
+    os.close(log_file)  # the daemon has it now
     try:
         async with asyncio.timeout(START_LIMIT_S):
-            daemon = await _address(process)
+            daemon = await _address(process, log)
         async with asyncio.TaskGroup() as group:
             drain = group.create_task(_drain(process))
             yield daemon
@@ -113,11 +115,11 @@ async def started(
             await process.wait()
 
 
-async def _address(process: Process) -> Daemon:
+async def _address(process: Process, log: Path) -> Daemon:
     assert process.stdout
     async for line in process.stdout:
         if found := _ADDRESS.search(line.decode()):
-            return Daemon(process, found[1], int(found[3]), found[4])
+            return Daemon(process, found[1], int(found[3]), found[4], log)
     raise RuntimeError(f"keryx serve ended with {await process.wait()}")
 
 

@@ -133,11 +133,18 @@ def tasks_show(number: TaskId, json: Json = False) -> None:
 
 
 @tasks_app.command("follow")
-def tasks_follow(number: TaskId, json: Json = False) -> None:
-    """A task's progress as it comes, until it ends."""
-    from keryx.cli.tasks import follow
+def tasks_follow(
+    number: TaskId,
+    text: Annotated[list[str] | None, typer.Argument(help="What to add; without it the progress is printed.")] = None,
+    json: Json = False,
+) -> None:
+    """Add to a task, or follow its progress until it ends."""
+    from keryx.cli.tasks import follow, follow_up
 
-    follow(number, as_json=json)
+    if text:
+        follow_up(number, " ".join(text), as_json=json)
+    else:
+        follow(number, as_json=json)
 
 
 @tasks_app.command("cancel")

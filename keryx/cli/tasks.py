@@ -28,6 +28,12 @@ LISTED = (
 )
 """What `keryx tasks list --json` gives of each task, no more and no less."""
 
+_FOLLOW_UP_WORDS = {
+    "steered": "Passed on to task {number}; its agent has it now.",
+    "next": "Task {number} does that next.",
+    "taken up": "Task {number} is taken up again.",
+}
+
 DESCRIPTION_CHARS = 60
 RECONNECTS = 3
 
@@ -84,6 +90,16 @@ def cancel(number: int, *, as_json: bool) -> None:
         _print_json(_listed(row))
     else:
         print(f"Task {number} is cancelled.")
+
+
+def follow_up(number: int, text: str, *, as_json: bool) -> None:
+    """Tell a task's agent something more; an ended task is taken up again."""
+    with DaemonApi(require_daemon()) as api:
+        done = api.post(f"/api/tasks/{number}/follow-up", {"text": text})
+    if as_json:
+        _print_json({"how": done["how"], "task": _listed(done["task"])})
+    else:
+        print(_FOLLOW_UP_WORDS[done["how"]].format(number=number))
 
 
 def follow(number: int, *, as_json: bool) -> None:

@@ -87,6 +87,20 @@ async def test_following_prints_the_progress_and_the_end(house: House, daemon: D
     assert [event["type"] for event in events] == ["progress", "progress", "ended"]
 
 
+async def test_more_text_is_a_follow_up(house: House, daemon: DaemonPointer, keryx: Keryx) -> None:
+    task = await house.manager.dispatch("fix the invoice test")
+    await house.manager.wait(task.id)
+
+    ran = await keryx("tasks", "follow", str(task.id), "leap", "years", "too")
+    assert (ran.code, ran.out) == (0, "Task 1 is taken up again.\n")
+    await house.manager.wait(task.id)
+    assert house.agent.asked[-1] == "leap years too"
+
+    ran = await keryx("tasks", "follow", str(task.id), "and commit it", "--json")
+    answer = json.loads(ran.out)
+    assert (answer["how"], answer["task"]["id"]) == ("taken up", 1)
+
+
 async def test_following_a_task_that_fails_says_so_by_its_exit_code(
     house: House, daemon: DaemonPointer, keryx: Keryx
 ) -> None:

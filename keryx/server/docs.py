@@ -31,7 +31,7 @@ _MESSAGES = (
     ("Keryx", '{"type":"caption","who":W,"text":T,"final":F,"utterance":N}', "words, as they are said"),
     ("Keryx", '{"type":"state","state":"listening"}', "listening, thinking or speaking"),
     ("Keryx", '{"type":"error","message":T}', "one sentence; the call goes on unless the socket closes"),
-    ("Keryx", '{"type":"ended","reason":R}', "the call is over"),
+    ("Keryx", '{"type":"ended","reason":R}', 'the call is over; "restarting": call again in a moment'),
 )
 
 

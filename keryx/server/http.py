@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException
 from keryx.clock import Clock, SystemClock
 from keryx.errors import BudgetSpent, KeryxError, NotFound, Refused, Unavailable
 from keryx.security.redact import redact
+from keryx.server.door import Door
 from keryx.server.guards import BodyLimit, BrowserRules, HostGuard, Served
 from keryx.server.routes import events, health, page, talk, tasks, twilio
 
@@ -48,6 +49,7 @@ def create_app(keryx: "Keryx", *, clock: Clock | None = None) -> FastAPI:
     app.state.keryx = keryx
     app.state.clock = clock or SystemClock()
     app.state.stopping = asyncio.Event()
+    app.state.door = Door()
     app.state.served = Served.at(server.host, server.public_url)
     for part in (page, health, tasks, events, talk, twilio):
         app.include_router(part.router)
@@ -81,6 +83,8 @@ async def _http_error(request: Request, error: Exception) -> JSONResponse:
     match error.status_code:
         case 404 if error.detail == "Not Found":
             sentence = "There is nothing at this address. The page is at /, what scripts can do is at /docs."
+        case 400 if error.detail == "There was an error parsing the body":
+            sentence = "The body is not valid JSON."
         case 405:
             sentence = f"This address does not take {request.method}. /docs says what it takes."
         case _:

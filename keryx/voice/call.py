@@ -97,6 +97,8 @@ class Call:
         try:
             while True:
                 self.engine.take(await self._transport.receive())
+                # A flood is received without waiting; everybody else's call has a turn in between.
+                await asyncio.sleep(0)
         except LineClosed:
             await self.engine.line_lost()
             raise _Ended("caller hung up") from None

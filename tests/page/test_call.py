@@ -185,6 +185,15 @@ async def test_the_page_is_told_when_the_other_side_hangs_up(page: Page, operato
     await expect(page.locator("#state")).to_have_text("Ready")
 
 
+@pytest.mark.parametrize("reason", ["restarting", "interrupted"])
+async def test_a_daemon_that_is_being_restarted_is_called_again(page: Page, operator: Operator, reason: str) -> None:
+    line = await calling(page, operator)
+    await line.hang_up(reason)
+    again = await operator.picked_up()
+    await again.state("listening")
+    await expect(page.locator("#state")).to_have_text("Listening")
+
+
 async def test_a_blocked_microphone_says_how_to_allow_it_and_typing_works(
     house: House, url: str, operator: Operator
 ) -> None:

@@ -9,14 +9,16 @@ import logging
 from fastapi import APIRouter
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
+from keryx.errors import Unavailable
 from keryx.security.tokens import same_key
 from keryx.server.access import house
+from keryx.server.door import BUSY, MAX_CALLS
 from keryx.voice.transports.base import LineClosed
 from keryx.voice.transports.browser import BrowserTransport
 
 log = logging.getLogger(__name__)
 
-FOREIGN_PAGE = 1008
+TURNED_AWAY = 1008
 """Given before the socket is accepted, which answers the request with HTTP 403."""
 
 router = APIRouter()
@@ -28,18 +30,25 @@ async def talk(websocket: WebSocket) -> None:
     headers = websocket.headers
     if not websocket.app.state.served.has_origin(headers.get("origin"), headers.get("host")):
         log.warning("a page of another origin tried to open a call")
-        await websocket.close(FOREIGN_PAGE)
+        await websocket.close(TURNED_AWAY)
         return
-    await websocket.accept()
     keryx = house(websocket)
     try:
-        transport = await BrowserTransport.accept(
-            AcceptedSocket(websocket),
-            check_key=lambda key: same_key(key, keryx.page_key),
-            voice=lambda: keryx.loading.state,
-        )
-    except LineClosed as reason:
+        with websocket.app.state.door.held():
+            await websocket.accept()
+            transport = await BrowserTransport.accept(
+                AcceptedSocket(websocket),
+                check_key=lambda key: same_key(key, keryx.page_key),
+                voice=lambda: keryx.loading.state,
+            )
+    except (LineClosed, Unavailable) as reason:
         log.info("a call ended before it began", extra={"reason": str(reason)})
+        if isinstance(reason, Unavailable):
+            await websocket.close(TURNED_AWAY)
+        return
+    if len(keryx.live) >= MAX_CALLS:
+        log.warning("a call was turned away, as many as can be held are on the line", extra={"calls": MAX_CALLS})
+        await transport.turn_away(BUSY, "busy")
         return
     await keryx.take_call(transport, transport.caller)
 

@@ -14,9 +14,10 @@ from starlette.requests import HTTPConnection
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from keryx.config.people import person_for_number
-from keryx.errors import ConfigError, Refused
+from keryx.errors import ConfigError, Refused, Unavailable
 from keryx.security.redact import mask_number
 from keryx.server.access import house
+from keryx.server.door import BUSY, MAX_CALLS
 from keryx.server.signature import SIGNATURE, ProviderSignature
 from keryx.voice.transports.base import Caller, LineClosed
 from keryx.voice.transports.twilio import CLOSE_REFUSED, TwilioTransport
@@ -33,7 +34,7 @@ NOT_CONFIGURED = (
     "No telephone line is configured. Set twilio.account_sid, twilio.auth_token, twilio.number, server.public_url, "
     "owner.numbers and owner.pin."
 )
-BROKEN = ("error", "interrupted")
+BROKEN = ("error", "interrupted", "busy")
 """The reasons a call gives for hanging up that are no goodbye."""
 REMEMBERED_CALLS = 256
 
@@ -52,6 +53,9 @@ async def voice(request: Request) -> Response:
         return _twiml(_element("Reject", reason="rejected"))
     if not call_sid:
         raise HTTPException(400, "The request names no call.")
+    if len(keryx.live) >= MAX_CALLS:
+        log.warning("a call was turned away, as many as can be held are on the line", extra={"calls": MAX_CALLS})
+        return _twiml(_element("Say", BUSY), _element("Hangup"))
     try:
         token = keryx.stream_tokens.issue(person.name, call_sid)
     except Refused as refusal:
@@ -93,12 +97,14 @@ async def media(websocket: WebSocket) -> None:
         log.warning("a media stream with a wrong signature was refused")
         await websocket.close(CLOSE_REFUSED)  # before accepting: answered with HTTP 403
         return
-    await websocket.accept()
-    socket = AcceptedSocket(websocket)
     try:
-        transport = await TwilioTransport.accept(socket)
-    except LineClosed as reason:
+        with websocket.app.state.door.held():
+            await websocket.accept()
+            transport = await TwilioTransport.accept(AcceptedSocket(websocket))
+    except (LineClosed, Unavailable) as reason:
         log.info("a media stream ended before it began", extra={"reason": str(reason)})
+        if isinstance(reason, Unavailable):
+            await websocket.close(CLOSE_REFUSED)
         return
     start = transport.start
     try:
@@ -108,6 +114,9 @@ async def media(websocket: WebSocket) -> None:
         await transport.hang_up("refused")
         return
     _remember(websocket, transport)
+    if len(keryx.live) >= MAX_CALLS:
+        await transport.hang_up("busy")
+        return
     await keryx.take_call(transport, Caller("phone", name, proven=False))
 
 

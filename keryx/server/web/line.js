@@ -5,6 +5,7 @@ import { Backoff } from "./backoff.js";
 const READY_WAIT_MS = 12_000;
 const MAX_UNSENT_BYTES = 64_000; // two seconds of microphone; more would arrive too late to be of use
 const WRONG_KEY = 4401;
+const COMES_BACK = ["restarting", "interrupted"]; // the daemon stops, and is started again
 
 /** `on` holds `opening`, `ready`, `broken`, `over`, `wrongKey`, `sound`, `message`. */
 export class Line {
@@ -63,6 +64,8 @@ export class Line {
         this.isReady = true;
         this.backoff.reset();
         this.on.ready(message);
+      } else if (message.type === "ended" && COMES_BACK.includes(message.reason)) {
+        socket.close(1000); // dialled again like any line that breaks
       } else if (message.type === "ended") {
         this.wanted = false;
         this.#leave();

@@ -5,10 +5,12 @@ WebSocket, and a test's, fits.
 """
 
 import asyncio
+import contextlib
 import json
 import logging
 import time
 import uuid
+from collections import deque
 from collections.abc import Callable
 from typing import Annotated, Literal, Protocol
 
@@ -37,6 +39,8 @@ SEND_GRACE_S = 5.0
 """A client that takes nothing for so long is gone; until then what waits for it is bounded by the voice's pacing."""
 CLOSE_GRACE_S = 0.8
 MAX_TEXT_CHARS = 20_000
+MAX_SOUND_BYTES = INCOMING.bytes_of(100)
+"""Longer sound is handed on in such pieces: a whole recording in one frame must not hold up everybody's call."""
 OWNER = "owner"
 """Who holds the page's key."""
 CLOSE_NORMAL = 1000
@@ -110,6 +114,7 @@ class BrowserTransport:
         self._sending = asyncio.Lock()
         self._send_grace_s = send_grace_s
         self._odd = b""
+        self._sound: deque[bytes] = deque()
         self._closed = False
 
     @classmethod
@@ -168,14 +173,18 @@ class BrowserTransport:
         while True:
             if self._closed:
                 raise LineClosed("hung up")
+            if self._sound:
+                return AudioIn(self._sound.popleft())
             message = await self._socket.receive()
             if isinstance(message, bytes):
-                if whole := self._whole_samples(message):
-                    return AudioIn(whole)
+                whole = self._whole_samples(message)
+                self._sound.extend(whole[at : at + MAX_SOUND_BYTES] for at in range(0, len(whole), MAX_SOUND_BYTES))
                 continue
             inbound = self._parse(message)
             if isinstance(inbound, str):
                 await self._send({"type": "error", "message": inbound})
+                # Neither receiving nor sending waits while there is room: everybody else has a turn in between.
+                await asyncio.sleep(0)
             elif inbound is not None:
                 return inbound
 
@@ -222,6 +231,12 @@ class BrowserTransport:
 
     async def state(self, state: Literal["listening", "thinking", "speaking"]) -> None:
         await self._send({"type": "state", "state": state})
+
+    async def turn_away(self, sentence: str, reason: str) -> None:
+        """End a call that cannot be held, with `sentence` to show; bounded like `hang_up`."""
+        with contextlib.suppress(LineClosed):
+            await self._send({"type": "error", "message": sentence})
+        await self.hang_up(reason)
 
     async def hang_up(self, reason: str) -> None:
         """Say why, close, and wait for neither longer than `CLOSE_GRACE_S`."""

@@ -13,6 +13,7 @@ from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.typing import Origin
 
+from keryx.server.door import BUSY, MAX_AT_DOOR, MAX_CALLS
 from keryx.voice.transports.base import AudioIn, LineClosed, MediaTransport, TextIn
 from tests.server.house import KEY, House
 
@@ -139,3 +140,29 @@ async def test_a_caller_who_vanishes_ends_the_call(url: str, house: House) -> No
         connection.transport.abort()
         async with asyncio.timeout(WAIT_S):
             await gone.wait()
+
+
+async def test_a_call_too_many_is_told_that_the_lines_are_busy(url: str, house: House) -> None:
+    async with contextlib.AsyncExitStack() as stack:
+        for _ in range(MAX_CALLS):
+            await stack.enter_async_context(called(url))
+        async with called(url) as one_more:
+            assert json.loads(await one_more.recv()) == {"type": "error", "message": BUSY}
+            assert json.loads(await one_more.recv()) == {"type": "ended", "reason": "busy"}
+            assert await closed_with(one_more) == 1000
+        assert len(house.callers) == MAX_CALLS
+
+
+async def test_sockets_that_only_stand_at_the_door_do_not_crowd_out_whoever_is_inside(url: str, house: House) -> None:
+    house.answer = echo
+    async with contextlib.AsyncExitStack() as stack:
+        inside = await stack.enter_async_context(called(url))
+        for _ in range(MAX_AT_DOOR):
+            await stack.enter_async_context(socket(url))
+        with pytest.raises(InvalidStatus) as refused:
+            await stack.enter_async_context(socket(url))
+        assert refused.value.response.status_code == 403
+        await inside.send(json.dumps({"type": "text", "text": "still here"}))
+        assert json.loads(await inside.recv())["text"] == "still here"
+    async with called(url):
+        pass  # they have gone, and there is room again

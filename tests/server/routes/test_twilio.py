@@ -6,6 +6,7 @@ import logging
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any, cast
 from xml.etree import ElementTree
 
 import pytest
@@ -15,6 +16,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from keryx.clock import VirtualClock
 from keryx.config.settings import Settings
 from keryx.security.tokens import StreamTokens
+from keryx.server.door import BUSY, MAX_CALLS
 from keryx.server.routes import twilio
 from keryx.voice.transports.base import LineClosed, MediaTransport, Played
 from tests.server.house import House, open_house, serving
@@ -118,6 +120,13 @@ async def test_the_same_request_twice_gets_the_same_answer_and_no_second_token(u
     first, again = await ring(url), await ring(url)
     assert (first.status, first.body) == (again.status, again.body)
     assert house.stream_tokens.redeem(first.parameters["token"]) == "Anna"
+
+
+async def test_a_call_too_many_hears_that_the_lines_are_busy(url: str, house: House):
+    house.live.extend(cast(Any, [None]) * MAX_CALLS)
+    answer = await ring(url)
+    assert BUSY in answer.body
+    assert "Stream" not in answer.body
 
 
 async def test_a_replay_long_after_the_call_mints_no_token(url: str, clock: VirtualClock):

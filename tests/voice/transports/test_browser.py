@@ -11,7 +11,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
 from keryx.voice.transports.base import AudioIn, KeyIn, LineClosed, StopSpeaking, TextIn
-from keryx.voice.transports.browser import BrowserTransport
+from keryx.voice.transports.browser import MAX_SOUND_BYTES, BrowserTransport
 from tests.voice.transports.lines import KEY, OpenLine, PageEnd, WebSocketSocket, browser_line, page_sockets
 
 
@@ -179,6 +179,18 @@ async def test_half_a_sample_waits_for_its_other_half(line: OpenLine):
     assert await line.transport.receive() == AudioIn(b"\x01\x02")
     await page.send(b"\x04")
     assert await line.transport.receive() == AudioIn(b"\x03\x04")
+
+
+async def test_a_recording_sent_in_one_frame_comes_in_pieces_and_whole(line: OpenLine):
+    recording = bytes(range(256)) * 400
+    await page_of(line).send(recording)
+    pieces: list[bytes] = []
+    while sum(map(len, pieces)) < len(recording):
+        sound = await line.transport.receive()
+        assert isinstance(sound, AudioIn)
+        pieces.append(sound.payload)
+    assert max(map(len, pieces)) == MAX_SOUND_BYTES
+    assert b"".join(pieces) == recording
 
 
 async def test_the_other_side_is_told_why_it_ends(line: OpenLine):

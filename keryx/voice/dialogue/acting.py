@@ -6,12 +6,13 @@ from datetime import tzinfo
 
 from keryx.agents.registry import spoken_name
 from keryx.clock import Clock
+from keryx.security.redact import redact
 from keryx.tasks.manager import FollowUpHow
 from keryx.tasks.models import Task, TaskStatus
 from keryx.voice.dialogue.base import DialogueContext, TaskBrief, Understanding
 from keryx.voice.dialogue.lines import Line, Question
 from keryx.voice.dialogue.normalise import in_words
-from keryx.voice.dialogue.replies import Phrases, counted, in_a_sentence, listed, task_name, task_number
+from keryx.voice.dialogue.replies import Phrases, counted, in_a_sentence, listed, listed_names, task_name, task_number
 from keryx.voice.dialogue.telling import STATE_WORDS, Telling
 from keryx.voice.tools.base import ToolResult
 from keryx.voice.tools.toolbox import Toolbox
@@ -34,6 +35,8 @@ class Acting:
         self.telling = Telling(phrases, zone)
         self.told_order: list[int] = []
         """The tasks last listed aloud: what "the third one" counts."""
+        self.told: int | None = None
+        """The task whose result was spoken last in this call."""
         self._requests = 0
 
     async def context(self, focus: int | None, pending: str | None) -> DialogueContext:
@@ -42,7 +45,9 @@ class Acting:
         place = {task_id: index for index, task_id in enumerate(self.told_order)}
         tasks.sort(key=lambda task: place.get(task.id, len(place)))
         briefs = [TaskBrief(task.id, task.status, task.project, task.description) for task in tasks]
-        return DialogueContext(self._toolbox.projects, self._toolbox.registry.names(), briefs, focus, pending)
+        return DialogueContext(
+            self._toolbox.projects, self._toolbox.registry.names(), briefs, focus, pending, self.told
+        )
 
     def new_request(self) -> str:
         """An id for one thing asked for: whatever is tried under it again is done once."""
@@ -150,7 +155,7 @@ class Acting:
         if status.ended:
             text = self._phrases.say("already_ended", task=task_number(task_id), state=STATE_WORDS[status])
             return [Line(text, focus=task_id)]
-        name = in_a_sentence(task_name(task_id, result.value["description"]))
+        name = in_a_sentence(task_name(task_id, redact(result.value["description"])))
         text = self._phrases.say("cancel_check", name=name)
         held = Understanding(tool="cancel_task", arguments={"task_id": task_id})
         question = Question(f"cancel {task_id}", text=text, held=held, task_id=task_id, request=request)
@@ -180,7 +185,8 @@ class Acting:
         if news is None and not (task.status.ended and (task.summary or task.error)):
             nothing = self._phrases.say("no_result_yet")
             return [Line(f"{nothing} {self.telling.status(task, self._clock.now())}", focus=task.id)]
-        return [self.telling.result(task, news)]
+        again, self.told = task.id == self.told, task.id
+        return [self.telling.result(task, news, again=again)]
 
     async def _task(self, understood: Understanding) -> Task | list[Line]:
         """The task asked after, or what to say when it is not one task."""
@@ -198,7 +204,8 @@ class Acting:
         ids = set(understood.which_tasks)
         tasks = [task for task in await self._manager.list(limit=KNOWN_TASKS) if task.id in ids]
         if 0 < len(tasks) <= NAMED_CHOICES:
-            choices = listed([in_a_sentence(task_name(task.id, task.description)) for task in reversed(tasks)], "or")
+            names = [in_a_sentence(task_name(task.id, redact(task.description))) for task in reversed(tasks)]
+            choices = listed_names(names, "or")
             text = self._phrases.say("which_task", choices=choices)
             self.told_order = [task.id for task in reversed(tasks)]
         else:
@@ -217,7 +224,11 @@ class Acting:
             done = sum(task.status is TaskStatus.DONE for task in others)
             if waiting or done:
                 return [Line(self.telling.idle(waiting, done))]
-        text, named = self.telling.tasks(tasks, status)
+        if len(tasks) == 1 and not tasks[0].status.ended:
+            # Of one task, how it stands is worth as much as its name.
+            text, named = self.telling.status(tasks[0], self._clock.now(), with_name=True), tasks
+        else:
+            text, named = self.telling.tasks(tasks, status)
         self.told_order = [task.id for task in named]
         return [Line(text, focus=named[0].id if len(named) == 1 else None)]
 

@@ -37,6 +37,8 @@ class DialogueContext:
     """The task "it" means: the last one spoken of."""
     pending: str | None = None
     """What a yes would do now, such as "cancel 4"; None when nothing was asked."""
+    told: int | None = None
+    """The task whose result was spoken last: what "what did it say again?" means once "it" has none."""
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,22 @@ PHRASES = "phrases.toml"
 MAX_NAME_WORDS = 7
 """A task's description is called by so many of its words at most."""
 
+_BEGINS_A_SENTENCE = re.compile(r"(?:^|[.!?] )\{(\w+)\}")
+_DOING = {
+    "add": "adding", "build": "building", "bump": "bumping", "change": "changing", "check": "checking",
+    "clean": "cleaning", "compress": "compressing", "convert": "converting", "create": "creating",
+    "document": "documenting", "explain": "explaining", "find": "finding", "fix": "fixing", "get": "getting",
+    "implement": "implementing", "improve": "improving", "log": "logging", "make": "making", "merge": "merging",
+    "migrate": "migrating", "move": "moving", "push": "pushing", "refactor": "refactoring", "rename": "renaming",
+    "replace": "replacing", "review": "reviewing", "run": "running", "send": "sending", "speed": "speeding",
+    "split": "splitting", "support": "supporting", "test": "testing", "tidy": "tidying", "translate": "translating",
+    "update": "updating", "upgrade": "upgrading", "use": "using", "write": "writing",
+}  # fmt: skip
+_UNDOING = {
+    "delete": "deleting", "disable": "disabling", "drop": "dropping", "remove": "removing", "revert": "reverting",
+    "rewrite": "rewriting", "undo": "undoing",
+}  # fmt: skip
+"""What is done to a thing matters here: "deleting the old blog" is not "the old blog"."""
 _LEADING_VERB = re.compile(r"^(?:please )?\w+ (?=(?:the|a|an|our|my|all|every|its) \w)", re.IGNORECASE)
 _HANGING = frozenset(
     "the a an and or to of in on at for with from by that which so my our is are it its when where while".split()
@@ -25,11 +41,14 @@ class Phrases:
         self._turns: dict[str, int] = {}
 
     def say(self, name: str, /, **values: str) -> str:
-        """One wording of `name` with its places filled, beginning with a capital. Raises `KeyError` on a wrong name."""
+        """One wording of `name` with its places filled, each sentence with a capital. Raises `KeyError`."""
         wordings = table(PHRASES)[name]
         turn = self._turns.get(name, self._start)
         self._turns[name] = turn + 1
-        return sentence_case(render(wordings[turn % len(wordings)], **values))
+        wording = wordings[turn % len(wordings)]
+        opening = set(_BEGINS_A_SENTENCE.findall(wording))
+        said = {name: sentence_case(value) if name in opening else value for name, value in values.items()}
+        return sentence_case(render(wording, **said))
 
 
 def sentence_case(text: str) -> str:
@@ -63,7 +82,14 @@ def about_words(description: str) -> str:
     first = re.split(r"(?<=\w)[.;:,?!](?:\s|$)|\s+(?:and|then|because|so that|which|but)\s+", flat, maxsplit=1)[
         0
     ].strip()
-    words = _LEADING_VERB.sub("", first).split()
+    verb, _, rest = re.sub(r"^please ", "", first, flags=re.IGNORECASE).partition(" ")
+    if rest and (doing := _UNDOING.get(verb.lower())):
+        first = f"{doing} {rest}"
+    else:
+        first = _LEADING_VERB.sub("", first)
+        verb, _, rest = first.partition(" ")
+        first = f"{_DOING[verb.lower()]} {rest}" if rest and verb.lower() in _DOING else first
+    words = first.split()
     if len(words) > MAX_NAME_WORDS:
         words = words[:MAX_NAME_WORDS]
         while words and words[-1].lower() in _HANGING:
@@ -86,6 +112,13 @@ def listed(items: Sequence[str], last: str = "and") -> str:
     if len(items) <= 1:
         return "".join(items)
     return f"{', '.join(items[:-1])} {last} {items[-1]}"
+
+
+def listed_names(names: Sequence[str], last: str = "and") -> str:
+    """Names with commas in them: "task one, the menu; task two, the footer; and task three, the logo"."""
+    if len(names) <= 2:
+        return f", {last} ".join(names)
+    return f"{'; '.join(names[:-1])}; {last} {names[-1]}"
 
 
 def counted(number: int, one: str, many: str | None = None) -> str:

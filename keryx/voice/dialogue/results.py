@@ -88,8 +88,15 @@ def _newest_result(norm: str, context: DialogueContext) -> Meant | None:
     ended = [task.id for task in ended_tasks(context) if task.status is not TaskStatus.CANCELLED]
     running = any(task.id == context.focus for task in unfinished_tasks(context))
     said_before = re.search(r"\b(?:again|once more|one more time|repeat)\b", norm)
-    if context.focus is not None and (context.focus in ended or not ended or (running and not said_before)):
+    if context.focus is not None and (context.focus in ended or context.focus == context.told):
         return Meant(context.focus, by="it")
+    if context.focus is not None and running and not said_before:
+        return Meant(context.focus, by="it")
+        return Meant(context.focus, by="it")
+    if context.told is not None and (said_before or not running):
+        return Meant(context.told, by="it")
     if ended:
         return Meant(max(ended), by="it")
+    if context.focus is not None:
+        return Meant(context.focus, by="it")
     return NOBODY if context.tasks or "again" in norm else None

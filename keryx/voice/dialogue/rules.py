@@ -81,7 +81,8 @@ class RulesDialogue:
                 greeting = Line(self._phrases.say("greeting_news", count=counted(len(news), "thing")))
             lines = [greeting, *told]
         elif running := await self._safely_counted():
-            lines = [Line(self._phrases.say("greeting_busy", count=counted(running, "task")))]
+            count = f"{counted(running, 'task')} {'is' if running == 1 else 'are'}"
+            lines = [Line(self._phrases.say("greeting_busy", count=count))]
         else:
             lines = [Line(self._phrases.say("greeting_nothing"))]
         self._to_repeat = [line for line in lines if line.news_id is not None] or lines
@@ -162,15 +163,19 @@ class RulesDialogue:
             spoken.given.append(line)
             self._focus = line.focus if line.focus is not None else self._focus
             self._asked = line.asks or self._asked
+            if line.news_id is not None and line.focus is not None:
+                self._acting.told = line.focus
             yield line.say
 
     async def _answer(self, text: str) -> list[Line]:
         rest, self._rest = self._rest, []
+        asked = self._asked
         context = await self._context()
         understood = self._settled(text, context) or understand(text, context)
         log.debug("understood", extra={"tool": understood.tool, "intent": understood.intent})
         lines = await self._with_errors_said(understood, text, context)
-        if understood.intent not in _ASIDES:
+        refused_nothing = understood.intent == "deny" and asked is None
+        if understood.intent not in _ASIDES and not refused_nothing:
             self._to_repeat = list(lines)
         if rest and understood.intent not in ("repeat", "stop") and not self.ended:
             if any(line.asks for line in lines):

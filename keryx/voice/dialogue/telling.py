@@ -19,6 +19,7 @@ from keryx.voice.dialogue.replies import (
     ended,
     in_a_sentence,
     listed,
+    listed_names,
     moment_words,
     sentence_case,
     task_name,
@@ -35,6 +36,14 @@ STATE_WORDS = {
     TaskStatus.FAILED: "failed",
     TaskStatus.CANCELLED: "cancelled",
 }
+_WHAT_IT_IS = {
+    TaskStatus.QUEUED: ("is waiting", "are waiting", "is waiting"),
+    TaskStatus.RUNNING: ("is running", "are running", "is running"),
+    TaskStatus.DONE: ("is done", "are done", "is done yet"),
+    TaskStatus.FAILED: ("failed", "failed", "has failed"),
+    TaskStatus.CANCELLED: ("was cancelled", "were cancelled", "was cancelled"),
+}
+"""Said of one task, of several, and of none."""
 _IMPORTANCE = (TaskStatus.RUNNING, TaskStatus.FAILED, TaskStatus.QUEUED, TaskStatus.DONE, TaskStatus.CANCELLED)
 
 
@@ -65,7 +74,7 @@ class Telling:
             case NewsKind.FAILED:
                 said = self._phrases.say("news_failed_last" if last else "news_failed", name=name, text=text)
             case NewsKind.QUESTION:
-                said = self._phrases.say("news_question", name=in_a_sentence(name), agent=agent, text=text)
+                said = self._phrases.say("news_question", name=name, agent=agent, text=text)
                 asks = Question(f"answer {item.task_id}", text=said, task_id=item.task_id)
         return Line(said, item.id, asks, focus=item.task_id)
 
@@ -79,9 +88,9 @@ class Telling:
 
     # -- one task ----------------------------------------------------------------------------------------------------
 
-    def status(self, task: Task, now: datetime) -> str:
-        """How one task stands."""
-        number = task_number(task.id)
+    def status(self, task: Task, now: datetime, *, with_name: bool = False) -> str:
+        """How one task stands. `with_name`: the caller did not say which."""
+        number = _short(task) if with_name else task_number(task.id)
         agent = spoken_name(task.agent)
         match task.status:
             case TaskStatus.QUEUED:
@@ -107,15 +116,19 @@ class Telling:
             case TaskStatus.CANCELLED:
                 return self._phrases.say("status_cancelled", task=number, when=self._when(task, now))
 
-    def result(self, task: Task, news: News | None) -> Line:
-        """What came of a task that has a result; hearing it tells the news."""
-        failed = task.status is TaskStatus.FAILED
+    def result(self, task: Task, news: News | None, *, again: bool = False) -> Line:
+        """What came of a task that has a result; hearing it tells the news. `again`: this call has heard it."""
+        failed = news.kind is NewsKind.FAILED if news else task.status is TaskStatus.FAILED
         text = ended(redact(news.text if news else task.summary or task.error or ""))
         name = task_name(task.id, redact(task.description))
-        if failed:
+        agent = spoken_name(task.agent)
+        if again:
+            said = self._phrases.say("result_failed", text=text) if failed else ""
+            said = said or self._phrases.say("result_again", agent=agent, text=text)
+        elif failed:
             said = self._phrases.say("news_failed", name=name, text=text)
         else:
-            said = self._phrases.say("news_done", name=name, agent=spoken_name(task.agent), text=text)
+            said = self._phrases.say("news_done", name=name, agent=agent, text=text)
         return Line(said, news.id if news else None, focus=task.id)
 
     def _when(self, task: Task, now: datetime) -> str:
@@ -129,26 +142,31 @@ class Telling:
             return self._nothing(status), []
         ordered = sorted(tasks, key=lambda task: (_IMPORTANCE.index(task.status), -task.id))
         named = ordered[:TOLD_OF_A_LIST]
-        states = listed([f"{in_words(count)} {STATE_WORDS[state]}" for state, count in _counts(tasks)])
+        names = listed_names([in_a_sentence(_short(task)) for task in named])
+        if len({task.status for task in tasks}) == 1 and len(tasks) > 1:
+            count = f"{in_words(len(tasks))} {_WHAT_IT_IS[tasks[0].status][1]}"
+            few = "list_few" if len(tasks) <= TOLD_OF_A_LIST else "list_many_alike"
+            return self._phrases.say(few, count=count, tasks=names), named
         if len(tasks) <= TOLD_OF_A_LIST:
-            names = listed([in_a_sentence(_short(task)) for task in named])
-            if len({task.status for task in tasks}) == 1:
-                return self._phrases.say("list_few", count=sentence_case(states), tasks=names), named
-            names = listed([f"{in_a_sentence(_short(task))} is {STATE_WORDS[task.status]}" for task in named])
-            return f"{sentence_case(names)}.", named
-        count = counted(len(tasks), "task")
-        newest = sentence_case(listed([f"{task_number(task.id)} is {_about(task)}" for task in named]))
-        return self._phrases.say("list_many", count=count, states=states, newest=newest), named
+            each = [f"{_short(task)} {_WHAT_IT_IS[task.status][0]}." for task in named]
+            return " ".join(sentence_case(sentence) for sentence in each), named
+        states = listed([f"{in_words(count)} {STATE_WORDS[state]}" for state, count in _counts(tasks)])
+        return self._phrases.say("list_many", count=counted(len(tasks), "task"), states=states, newest=names), named
 
     def idle(self, waiting: int, done: int) -> str:
         """Nothing is running: what there is instead."""
-        rest = [counted(waiting, "task") + " waiting" if waiting else "", f"{in_words(done)} done" if done else ""]
-        return self._phrases.say("list_idle", rest=sentence_case(listed([part for part in rest if part])))
+        rest = []
+        if waiting:
+            rest.append(f"{counted(waiting, 'task')} {_WHAT_IT_IS[TaskStatus.QUEUED][waiting > 1]}")
+        if done:
+            of_them = in_words(done) if waiting else counted(done, "task")
+            rest.append(f"{of_them} {_WHAT_IT_IS[TaskStatus.DONE][done > 1]}")
+        return self._phrases.say("list_idle", rest=listed(rest))
 
     def _nothing(self, status: TaskStatus | None) -> str:
         if status is None:
             return self._phrases.say("list_none")
-        return self._phrases.say("list_none_in", state=STATE_WORDS[status])
+        return self._phrases.say("list_none_in", state=_WHAT_IT_IS[status][2])
 
 
 def _counts(tasks: Sequence[Task]) -> list[tuple[TaskStatus, int]]:
@@ -158,9 +176,3 @@ def _counts(tasks: Sequence[Task]) -> list[tuple[TaskStatus, int]]:
 
 def _short(task: Task) -> str:
     return task_name(task.id, redact(task.description))
-
-
-def _about(task: Task) -> str:
-    """What a task is called in a list, without its number."""
-    name = in_a_sentence(task_name(task.id, redact(task.description)))
-    return name.partition(", ")[2] or STATE_WORDS[task.status]

@@ -179,7 +179,7 @@ class CascadeEngine:
         self._report_interruption()
         if isinstance(job, Answer | Open):
             self._show("thinking")
-        cue = None if isinstance(job, Farewell | Tell) or self._line_lost else self._cue
+        cue = None if isinstance(job, Farewell | Open | Tell) or self._line_lost else self._cue
         reply = Reply(says(job, self._dialogue, self._open), cue, clock=self._clock, patience=self._manner.patience)
         self._reply = reply
         if self._line_lost:

@@ -51,11 +51,12 @@ def test_a_moment_is_said_by_the_owners_calendar_not_by_utc(ago: timedelta, word
         ("Why does the login test fail?", "task four, why does the login test fail,"),
         (
             "rename get user to fetch user everywhere and run the tests",
-            "task four, rename get user to fetch user everywhere,",
+            "task four, renaming get user to fetch user everywhere,",
         ),
-        ("Add `--verbose` to **keryx** serve. It should log.", "task four, add --verbose to keryx serve,"),
+        ("Add `--verbose` to **keryx** serve. It should log.", "task four, adding --verbose to keryx serve,"),
         ("https://example.com/a/very/long/address/that/nobody/wants/to/hear", "task four"),
         ("", "task four"),
+        ("delete the old blog", "task four, deleting the old blog,"),
         ("update the onboarding screens of the app for the", "task four, the onboarding screens of the app,"),
     ],
 )

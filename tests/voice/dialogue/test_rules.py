@@ -160,7 +160,7 @@ async def test_a_follow_up_to_one_of_several_asks_which(line: Room) -> None:
     await line.running("rewrite the parser", "run the database migration")
     await line.agent.begun(2)
 
-    assert "task one, the parser" in (await line.say("tell it to use two threads"))
+    assert "task one, rewriting the parser" in (await line.say("tell it to use two threads"))
     await line.say("the migration")
 
     assert line.agent.steered == ["use two threads"]
@@ -212,7 +212,7 @@ async def test_a_result_is_read_again_as_the_agents_claim(line: Room) -> None:
 
     answer = await line.say("what did it say again?")
 
-    assert "the demo agent says: It was a rounding error." in answer
+    assert "The demo agent says: It was a rounding error." in answer
     assert line.said[0].news_id is not None
 
 
@@ -387,7 +387,7 @@ async def test_a_request_before_the_pin_is_kept_and_done_after_it(phone: Room) -
 async def test_a_wrong_pin_says_the_tries_left_and_the_third_ends_the_call(phone: Room) -> None:
     await phone.say("fix the invoice test")
 
-    assert "two tries left" in await phone.say("one two three four five six")
+    assert "Two tries left" in await phone.say("one two three four five six")
     assert "one try left" in await phone.say("my pin is one two three four five six")
     assert "oodbye" in await phone.say("one two three four five six")
     assert phone.dialogue.ended
@@ -488,7 +488,7 @@ async def test_a_call_opens_with_the_news_failures_said_first_and_each_told_by_i
 
     assert opening.startswith("Keryx")
     assert "wo things" in opening
-    assert "the demo agent says: It was a rounding error." in opening
+    assert "The demo agent says: It was a rounding error." in opening
     assert "task two, the website, failed: The lock file is out of date." in opening
     assert [say.news_id for say in line.said if say.news_id] == [news.id for news in await line.news()]
 
@@ -622,7 +622,7 @@ async def test_a_call_without_news_greets_and_says_what_runs(line: Room) -> None
     line.agent.script(ENDLESS)
     await line.running("the parser rewrite")
     await line.agent.begun()
-    assert "one task still running" in await line.open()
+    assert "One task is still running" in await line.open()
 
 
 # --- the conversation itself -----------------------------------------------------------------------------

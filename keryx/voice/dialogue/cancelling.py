@@ -37,7 +37,8 @@ _UNNEEDED = re.compile(
     r"after all))?"
 )
 _WITH_REASON = re.compile(
-    rf"(?P<cancel>(?:please )?(?:cancel|abort|kill|stop|halt|terminate|scrap|drop) (?:(?:the )?{NUMBERED}|(?:it|"
+    rf"(?P<cancel>(?:please )?(?:cancel|abort) (?:the|that|my) \S+(?: \S+){{0,4}}?|(?:please )?(?:cancel|abort|kill|"
+    rf"stop|halt|terminate|scrap|drop) (?:(?:the )?{NUMBERED}|(?:it|"
     rf"that|this)|(?:the|that|my) \S+(?: \S+){{0,3}}? (?:one|task|job))) "
     r"(?:because|since|as|its|it is|it has|it was|thats|that is|theres|there is|i|im|ive|we|weve|were|dont|not|"
     r"never mind|for|before) .{2,80}"
@@ -105,7 +106,7 @@ def cancel_in(norm: str, context: DialogueContext) -> Meant | None:
         case "it":
             # "Stop it" and "quit it" silence the voice or mean something else: only a cancelling verb cancels "it".
             named = target not in ("it", "this", "that")
-            return meant if verb in (*_CLEAR_VERBS, "kill", "scrap", "terminate") or named else None
+            return meant if verb in (*_CLEAR_VERBS, "kill", "scrap", "terminate", "drop") or named else None
         case "any":
             plain = target.startswith(
                 ("one", "all", "everything", "both", "them", "any", "some", "every", "the other", "other")

@@ -33,7 +33,7 @@ _RESULTS_OF = [
     re.compile(rf"what (?:came|became|has come|has become) (?:out )?of {REF}{_AGAIN}"),
     re.compile(rf"what (?:went|is|was) wrong (?:with|in|on) {REF}"),
     re.compile(rf"(?:read|read me|tell me about|play) {REF} (?:again|once more|one more time)"),
-    re.compile(rf"{_RESULT_WORD} (?:of|from|for) {REF}"),
+    re.compile(rf"(?:the )?{_RESULT_WORD}{_AGAIN} (?:of|from|for|on) {REF}{_AGAIN}"),
     re.compile(rf"{_RESULT_WORD} (?:task |number )?(?P<ref>{NUMBER})"),
 ]
 _WHY_FAILED = re.compile(

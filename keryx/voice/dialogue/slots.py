@@ -41,6 +41,10 @@ _TRAILING_BARE = re.compile(
     rf" (?:and )?(?:(?:thats|that is|its|this is) )?(?:over in|in|on|for|inside|"
     rf"within) {_ARTICLE}(?P<name>\w+(?: \w+){{0,2}}?)$"
 )
+_TRAILING_CORRECTED = re.compile(
+    rf" (?:over in|in|on|for|of|from|to|inside|within|at) {_ARTICLE}(?P<wrong>\w+(?: \w+){{0,2}}?)(?: {_KIND})? "
+    rf"(?={_CORRECTION}){_CORRECTION}(?:(?:{_PLACE}|to|of|from) )?{_ARTICLE}(?P<name>\w+(?: \w+){{0,2}}?)(?: {_KIND})?$"
+)
 _INNER_PLACE = re.compile(
     r"\b(?:in|on|for|of|from|inside|within) (?:the|our|my) (?P<name>\w+(?: \w+){0,2}?) (?:project|repo|repository|"
     r"codebase)\b"
@@ -356,6 +360,12 @@ def _cut_right(cut: _Cutter, work: Work, context: DialogueContext) -> None:
         work.mode = _mode_of(match)
         cut.take_right(len(match[0].split()))
         return
+    if match := _TRAILING_CORRECTED.search(right):
+        meant = exact_project(match["name"], context.projects)
+        if meant and exact_project(match["wrong"], context.projects):
+            _found(work, meant)
+            cut.take_right(len(match[0].split()))
+            return
     if match := _TRAILING_PLACE.search(right):
         if work.project is None and _place(work, match["name"], context):
             cut.take_right(len(match[0].split()))

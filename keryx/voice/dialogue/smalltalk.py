@@ -2,7 +2,7 @@
 
 import re
 
-from keryx.voice.dialogue.normalise import digits_in
+from keryx.voice.dialogue.normalise import digits_in, number_in
 
 NAME = r"(?:keryx|kerix|kericks|kerrix|carex|cerix|kerux|ceryx)"
 
@@ -68,7 +68,12 @@ _FAREWELL = (
     r" monday)?|(?:talk|speak) to you (?:later|soon|tomorrow|then)|"
     r"(?:talk|speak) (?:later|soon|tomorrow)|hang up(?: the phone| the call)?|(?:end|finish|close|terminate|stop|"
     r"cancel|quit|drop) (?:the|this|our) call|end call|"
-    r"good ?night|cheerio|ciao|so long|farewell|take care|disconnect|over and out|(?:un)?till? (?:next time|then|"
+    r"good ?night|cheerio|ciao|so long|farewell|take care|disconnect|over and out|(?:(?:good ?)?bye|see (?:you|ya)|"
+    r"(?:talk|speak) to you|catch (?:you|ya))(?: (?:in|on|at|a|an|the|my|"
+    r"next|this|few|bit|while|hour|hours|minute|minutes|day|days|week|monday|tuesday|wednesday|thursday|friday|"
+    r"saturday|sunday|weekend|morning|afternoon|evening|tonight|tomorrow|later|soon|then|friend|buddy|dear|alligator|"
+    r"everyone|everybody|all|guys|love|man|again|around|other|side|lunch|after))+|"
+    r"(?:un)?till? (?:next time|then|"
     r"tomorrow|later)|have a (?:good|nice|great|lovely) (?:one|day|evening|night|weekend|afternoon)|"
     r"ill (?:let you go|leave you to it|call (?:back|again) (?:later|tomorrow)|be off)|im (?:off|hanging up|leaving|"
     r"heading off|out)(?: now)?"
@@ -146,7 +151,8 @@ HELP = _only(
     r"what (?:are|could) (?:my|the|your) (?:options|choices|commands|abilities|capabilities)|what do i (?:say|do)"
     r"(?: now| here)?|how (?:does|do|should|would|can) (?:this|it|that|you|i)(?: all| thing)? (?:work|use (?:this|it|"
     r"you)|talk to you)|how is this supposed to work|what are you (?:good at|able to do|capable of)|"
-    r"who are you|what are you(?: for)?|what is this|whats this|which commands (?:are there|can i use|do you know|"
+    r"who are you|who is this|whos this|whos there|who am i (?:talking|speaking) (?:to|with)|im lost|"
+    r"what are you(?: for)?|what is this|whats this|which commands (?:are there|can i use|do you know|"
     r"do you understand)|what commands (?:are there|can i use|do you know|do you understand)|"
     r"(?:how|what) can you help(?: me)?(?: with)?|instructions|options|what can i ask(?: you)?(?: for| to do)?",
     _AROUND + r"|exactly|for me|here|tell me|remind me|again|actually|with you|and|a bit|i forgot|on the phone",
@@ -266,6 +272,8 @@ def pin_in(norm: str, *, asked: bool) -> str | None:
         digits = digits_in(rest)
         if digits and len(digits) >= LEAST_PIN_DIGITS:
             return digits
+        if (number := number_in(" ".join(rest))) and number >= 10 ** (LEAST_PIN_DIGITS - 1):
+            return str(number)
     if asked and (match := _PIN_ANSWER_LEAD.match(said)):
         # "oh" and "o" are digits here, never fillers, so they are not in the words that may come before.
         digits = digits_in(said[match.end() :].split())

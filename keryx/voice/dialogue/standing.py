@@ -155,7 +155,8 @@ class StatusAsked:
 _END_STATE = (
     r"(?:done|finished|complete|completed|ready|over|through|still running|running|still going|going|still at it|"
     r"finished yet|up and running|stuck|queued|waiting|still waiting|still working|working|all done|failing|failed|"
-    r"in progress|cancelled|nearly done|almost done|close|progressing|moving|making progress|any closer)"
+    r"in progress|cancelled|(?:nearly|almost|about|fully|completely|quite|just about) (?:done|finished|ready|there|"
+    r"complete|over|through)|close|progressing|moving|making progress|any closer)"
 )
 _SURELY_STATUS = [
     re.compile(

@@ -105,7 +105,7 @@ _VERB_IT = re.compile(
 )
 _ANY_VERB_IT = re.compile(
     rf"{_ASIDE}(?!(?:i|we|you|he|she|they|is|was|has|get|got|when|if|let|call|give|tell|ask|hear|heard|cancel|abort|"
-    r"stop|kill)\b)[a-z]{3,} (?:it|them)\b(?: .{1,60})?"
+    r"stop|kill|drop|scrap|quit|end)\b)[a-z]{3,} (?:it|them)\b(?: .{1,60})?"
 )
 """Whatever is to be done to "it", named by nothing before it, is meant for the task."""
 _FOR_IT = re.compile(

@@ -39,12 +39,15 @@ STOP_GRACE_S = 4.0
 PORTS_TO_TRY = 20
 """How many ports above the one in use are looked at for a free one."""
 BACKLOG = 128
+OPEN_FILES = 1024
+"""Enough for the most connections that are taken, beside everything else that is open."""
 
 
 def run_daemon(*, demo: bool, host: str | None, port: int | None, debug: bool = False) -> None:
     """Serve until a signal; raises `ConfigError` when it cannot start."""
     os.umask(0o077)  # whatever a library writes is for the owner's eyes only
     _configure_log(debug)
+    _allow_open_files()
     settings, places = load(demo=demo)
     settings = _listening_at(settings, host, port)
     try:
@@ -67,6 +70,17 @@ def _configure_log(debug: bool) -> None:
     logs.configure(level, mask=_mask)
     # Its DEBUG writes down every frame of every socket: sound, keys and words, which no log may hold.
     logging.getLogger("uvicorn").setLevel("INFO" if debug else "WARNING")
+
+
+def _allow_open_files() -> None:
+    """As many open files as `OPEN_FILES`, if the system lets us: sockets count, and macOS gives a process 256."""
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, OPEN_FILES)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        with contextlib.suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def _mask(line: str) -> str:

@@ -3,6 +3,9 @@
 from typing import TYPE_CHECKING
 
 import uvicorn
+from uvicorn.protocols.http.auto import AutoHTTPProtocol
+
+from keryx.server.patience import patient
 
 if TYPE_CHECKING:
     import socket
@@ -26,6 +29,7 @@ class DaemonServer(uvicorn.Server):
                 app,
                 host=host,
                 port=port,
+                http=patient(AutoHTTPProtocol),
                 log_config=None,
                 access_log=False,
                 server_header=False,

@@ -17,6 +17,7 @@ MAX_FRAME_BYTES = 1 << 20
 STOP_GRACE_S = 3
 """How long open requests may take to finish when the daemon stops."""
 PING_S = 20.0
+BACKLOG = 128
 KEEP_ALIVE_S = 10
 
 
@@ -30,6 +31,8 @@ class DaemonServer(uvicorn.Server):
                 host=host,
                 port=port,
                 http=patient(AutoHTTPProtocol),
+                # So many are accepted in one go, before the first of them can be turned away.
+                backlog=BACKLOG,
                 log_config=None,
                 access_log=False,
                 server_header=False,

@@ -79,10 +79,10 @@ def _conversation(norm: str) -> Understanding | None:
         return Understanding(intent="slower", confidence=CERTAIN)
     if smalltalk.STOP.fullmatch(norm):
         return Understanding(intent="stop", confidence=CERTAIN)
-    if smalltalk.REPEAT.fullmatch(norm):
-        return Understanding(intent="repeat", confidence=CERTAIN)
     if smalltalk.HELP.fullmatch(norm):
         return Understanding(intent="help", confidence=CERTAIN)
+    if smalltalk.REPEAT.fullmatch(norm):
+        return Understanding(intent="repeat", confidence=CERTAIN)
     if smalltalk.LIST_PROJECTS.fullmatch(norm):
         return Understanding(tool="list_projects", confidence=CERTAIN)
     return None

@@ -4,6 +4,7 @@ import functools
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from os.path import commonprefix
 
 from rapidfuzz import fuzz
 
@@ -140,7 +141,8 @@ _EMPTY_WORDS = frozenset(
     "running other again".split()
 )
 _IT = re.compile(
-    r"(?:it|this|that|this one|that one|(?:the|this|that|my)(?: current| same| running)? (?:task|job|one|agent|"
+    r"(?:it|they|those|these|this|that|this one|that one|(?:the|this|that|my)(?: current| same| running)? (?:task|"
+    r"job|one|agent|"
     r"thing|work|request)|him|her|them|things?|"
     r"(?:whatever|what|whats|the one|the one thats|the one which)(?: is| you are| youre| its| it is)?(?: currently|"
     r" still)? (?:running|doing|working on|at|going on)(?: right)?(?: now)?|"
@@ -190,8 +192,9 @@ def _stem(word: str) -> str:
 
 
 def _same_word(one: str, other: str) -> bool:
-    if min(len(one), len(other)) >= 5 and (one.startswith(other) or other.startswith(one)):
-        return True
+    shorter = min(len(one), len(other))
+    if shorter >= 5 and len(commonprefix([one, other])) >= (shorter if shorter < 6 else max(6, 0.8 * shorter)):
+        return True  # "reconciliation" and "reconcile"
     return _stem(one) == _stem(other) or (min(len(one), len(other)) >= 4 and fuzz.ratio(one, other) >= WORD_FIT)
 
 

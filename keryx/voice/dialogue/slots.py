@@ -155,7 +155,8 @@ def _agent_patterns(agents: tuple[str, ...]) -> tuple[list[re.Pattern[str]], lis
         rf"(?:with|using|via|through) {name} ?",
         rf"(?:ask|tell|have|get|let) {name} (?=(?:in|on|for|over|within|inside) )",
         rf"(?:have|let|make|having|letting) {name} (?:to )?(?=\w)",
-        rf"(?:ask|asking|get|getting|tell|telling|want|instruct) {name} (?:to|that it should) ?",
+        rf"(?:ask|asking|get|getting|tell|telling|want|instruct) {name} (?:(?:to|that it should) ?|"
+        r"(?=(?:if|whether|what|which|how|why|where|when|who) ))",
         rf"(?:i would like|id like|i want|i need|id love|id prefer|i prefer) {name} to (?=\w)",
         rf"(?:can|could|would|will|should) {name} (?:please )?(?=\w)",
         rf"{name} (?:please|should|can you|could you|could|can|needs to|must|has to|shall) (?=\w)",

@@ -151,7 +151,10 @@ HELP = _only(
     r"what (?:are|could) (?:my|the|your) (?:options|choices|commands|abilities|capabilities)|what do i (?:say|do)"
     r"(?: now| here)?|how (?:does|do|should|would|can) (?:this|it|that|you|i)(?: all| thing)? (?:work|use (?:this|it|"
     r"you)|talk to you)|how is this supposed to work|what are you (?:good at|able to do|capable of)|"
-    r"who are you|who is this|whos this|whos there|who am i (?:talking|speaking) (?:to|with)|im lost|"
+    r"who are you|who is this|whos this|whos there|who am i (?:talking|speaking) (?:to|with)|im lost|what now|"
+    r"now what|what next|"
+    r"(?:give|get|offer) me (?:some|a bit of|a little) help|(?:i could|i can) (?:use|do with) (?:some|a little|"
+    r"a bit of) help|"
     r"what are you(?: for)?|what is this|whats this|which commands (?:are there|can i use|do you know|"
     r"do you understand)|what commands (?:are there|can i use|do you know|do you understand)|"
     r"(?:how|what) can you help(?: me)?(?: with)?|instructions|options|what can i ask(?: you)?(?: for| to do)?",
@@ -166,6 +169,8 @@ LIST_PROJECTS = _only(
     r"(?:you|we|"
     r"i)(?: can| do| could| have)?)(?: (?:know|have|see|got|use|work on|work with|work in|available|set up|"
     r"configured|there|access|choose from|handle|ask for))*(?: about| of| to)?)?|"
+    r"(?:do you have|is there|have you got|can i (?:have|get|hear)) (?:a|the) list of (?:the |my |all |your )*"
+    r"(?:projects|repos|repositories)|"
     r"(?:my |the )?(?:projects|repos|repositories)|how many projects (?:are there|do you (?:know|have)|do (?:i|"
     r"we) have)|(?:whats|"
     r"what is) the list of projects",

@@ -132,6 +132,8 @@ def list_in(norm: str) -> str | None:
 
 
 _WENT_WRONG = re.compile(
+    r"(?:(?:are|were|is|was) there |have you (?:had|seen) |did you have )?(?:any|some) (?:failures?|errors?|problems?|"
+    rf"trouble|crashes|breakages)(?: with (?:my|the) (?:tasks|jobs)| to report)?{_WHEN}|"
     r"(?:(?:did|has|have|is) )?(?:anything|something|any (?:tasks|jobs|task|job)|any of (?:them|(?:the|my) tasks))"
     r"(?: else)? (?:go wrong|gone wrong|went wrong|break|broken|broke|blow up|blown up|blew up|crash|not work)"
     rf"{_WHEN}"

@@ -4,7 +4,7 @@ import re
 
 from keryx.voice.dialogue.base import DialogueContext, TaskBrief
 from keryx.voice.dialogue.names import Meant, task_meant
-from keryx.voice.dialogue.normalise import NUMBER, TENS, Heard, in_words
+from keryx.voice.dialogue.normalise import NUMBER, TENS, UNITS, Heard, in_words
 
 REF = r"(?P<ref>\S+(?: \S+){0,8}?)"
 """A few words in a task's place, as the group `ref` of a regular expression."""
@@ -36,14 +36,15 @@ _YOU_HEARD = re.compile(
 
 def without_asking(core: Heard) -> Heard:
     """A question or command without the words that lead up to it ("and", "do you know")."""
-    if match := _ASKING.match(core.norm):
+    asked = _ASKING.match(core.norm)
+    if match := asked:
         core = Heard(core.after(match.end()))
     if match := _MAY_I_HAVE.match(core.norm):
         return Heard(f"can I {core.after(match.end())}")
     if match := _YOU_HEARD.match(core.norm):
         return Heard(f"any news on {core.after(match.end())}")
-    # "Whether task four is done" is the question "is task four done".
-    if match := _WHETHER.match(core.norm):
+    # "Whether task four is done" is the question "is task four done"; "if it is done, call me" is none.
+    if (asked or core.norm.startswith("whether")) and (match := _WHETHER.match(core.norm)):
         return Heard(f"{match['verb']} {match['who']} {core.after(match.end() + 1)}")
     return core
 
@@ -57,6 +58,7 @@ _CORRECTED_NUMBER = re.compile(
     rf"job) "
     rf"(?:number )?)?(?P<number>{NUMBER})"
 )
+_ITS_NUMBER = re.compile(rf"\b(?P<number>(?:task|number|job) (?:\w+ )?(?:{'|'.join([*UNITS[1:], *TENS])}|\d+))s\b")
 _STRAY_BEFORE_NUMBER = re.compile(rf"\b(?P<kind>task|number) (?:to|too|two|for|number) (?={'|'.join(TENS)}|\d\d)")
 
 
@@ -64,6 +66,7 @@ def with_numbers_settled(core: Heard) -> Heard:
     """ "Task four, no, five" as "task five", and "task to twenty two" as "task twenty two"; else `core` itself."""
     norm = _CORRECTED_NUMBER.sub(lambda found: f"task {found['number']}", core.norm)
     norm = _STRAY_BEFORE_NUMBER.sub(lambda found: f"{found['kind']} ", norm)
+    norm = _ITS_NUMBER.sub(lambda found: found["number"], norm)
     return core if norm == core.norm else Heard(norm)
 
 

@@ -19,7 +19,7 @@ WITHOUT_SPEECH = """
 import sys
 
 class Blocker:
-    blocked = {"numpy", "soxr", "onnxruntime", "faster_whisper", "ctranslate2", "tokenizers", "hibari", "twilio"}
+    blocked = {"numpy", "onnxruntime", "faster_whisper", "ctranslate2", "tokenizers", "hibari", "twilio"}
 
     def find_spec(self, name, path=None, target=None):
         if name.partition(".")[0] in self.blocked:

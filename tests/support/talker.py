@@ -19,6 +19,8 @@ IN_RATE = 16_000
 OUT_RATE = 24_000
 FRAME_S = 0.02
 IN_FRAME = 640
+LEAD_BYTES = OUT_RATE
+"""Half a second of sound: a caption may come that much after its first word."""
 LOUD = 0.01
 """A sample above this is speech in a clean recording."""
 
@@ -62,6 +64,8 @@ class Arrival:
     """`audio` for sound, else the message's own type."""
     message: dict[str, Any] = field(default_factory=dict)
     size: int = 0
+    played: int = 0
+    """How many bytes the loudspeaker had played by then."""
 
 
 class Talker:
@@ -171,6 +175,13 @@ class Talker:
 
         return await self.wait_for(found, timeout_s=timeout_s)
 
+    def sound_of(self, words: str) -> bytes:
+        """What the loudspeaker has played since Keryx began the utterance whose caption holds `words`."""
+        captions = [a for a in self.arrivals if a.type == "caption" and a.message["who"] == "keryx"]
+        utterance = next(a.message["utterance"] for a in captions if words.lower() in a.message["text"].lower())
+        began = next(a.played for a in captions if a.message["utterance"] == utterance)
+        return bytes(self.heard[max(0, began - LEAD_BYTES) :])
+
     async def until_quiet(self, quiet_s: float = 0.6, *, timeout_s: float = 30.0) -> None:
         """Wait until the loudspeaker has had nothing to play for `quiet_s`."""
         async with asyncio.timeout(timeout_s):
@@ -202,7 +213,7 @@ class Talker:
         self._news.set()
 
     def _take(self, message: dict[str, Any], now_s: float) -> None:
-        self.arrivals.append(Arrival(now_s, message["type"], message))
+        self.arrivals.append(Arrival(now_s, message["type"], message, played=len(self.heard)))
         match message["type"]:
             case "mark":
                 self._feed(message["name"])

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from keryx.config.files import load, places
+from keryx.config.settings import Settings
 from keryx.errors import ConfigError
 
 
@@ -45,6 +46,25 @@ def test_environment_wins_over_secrets_over_config(home: Path) -> None:
     assert settings.owner.pin == "2222"
     assert settings.server.host == "::1"
     assert settings.owner.name == "Ada", "an empty variable counts as not set"
+
+
+def test_every_field_can_be_set_by_the_environment(home: Path) -> None:
+    home.mkdir()
+    values = {
+        "owner": {"name": "Ada", "numbers": "+15551234567,+15557654321", "pin": "4321", "timezone": "Asia/Tokyo"},
+        "server": {"host": "127.0.0.2", "port": "8181", "public_url": "https://keryx.example"},
+        "twilio": {"account_sid": "AC" + "1" * 32, "auth_token": "secret", "number": "+15550001111"},
+        "projects": {"root": str(home), "names": "billing,website"},
+        "agents": {"default": "codex"},
+        "tasks": {"max_concurrent": "7", "daily_cap": "9"},
+        "voice": {"engine": "cascade"},
+    }
+    assert {name: set(section) for name, section in values.items()} == {
+        name: set(section) for name, section in Settings().model_dump().items()
+    }
+    environ = {f"KERYX_{s.upper()}__{f.upper()}": value for s, fields in values.items() for f, value in fields.items()}
+    settings, _ = load(environ={"KERYX_HOME": str(home), **environ})
+    assert settings == Settings.model_validate(values)
 
 
 @pytest.mark.parametrize("name", ["config.toml", "secrets.toml"])

@@ -1,12 +1,20 @@
 """Whole conversations with the cascade under a virtual clock: whose turn it is and what the caller notices."""
 
+from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing
+
 import pytest
 
 from keryx.clock import VirtualClock
+from keryx.tasks.models import News
+from keryx.voice.dialogue.base import Say
 from keryx.voice.engines.manner import Limits, Manner
+from keryx.voice.hearing.fake import FakeActivity, FakeHearing
+from keryx.voice.loading import SpeechParts
+from keryx.voice.speaking.fake import FakeSpeaking
 from keryx.voice.transports.base import KeyIn, StopSpeaking
 from keryx.voice.transports.fake import PHONE_LIKE
-from tests.voice.engines.conversation import Conversation, a_piece_of_news
+from tests.voice.engines.conversation import Conversation, ScriptedDialogue, a_piece_of_news
 
 
 async def test_a_call_begins_with_the_greeting(clock: VirtualClock):
@@ -182,6 +190,20 @@ async def test_a_slow_answer_gets_a_cue_within_two_seconds_then_sparse_ones(cloc
         assert talk.line.said()[-1] == "You said Do a long thing."
 
 
+async def test_no_cue_comes_before_the_greeting_however_slow_it_is(clock: VirtualClock):
+    class SlowToGreet(ScriptedDialogue):
+        async def open(self, news: Sequence[News]) -> AsyncIterator[Say]:
+            await self.clock.sleep(6.0)
+            async for say in super().open(news):
+                yield say
+
+    talk = Conversation(clock, dialogue=SlowToGreet(clock))
+    async with talk.held():
+        await talk.quiet(9)
+        assert talk.dialogue.cues == 0
+        assert talk.line.said() == ["Keryx."]
+
+
 async def test_a_fast_answer_has_no_cue(clock: VirtualClock):
     talk = Conversation(clock, hears=["Quick."])
     talk.dialogue.slow_s["Quick."] = 0.8
@@ -318,6 +340,97 @@ async def test_without_a_voice_everything_is_shown_and_heard_when_shown(clock: V
         ]
         assert talk.told == [1]
         assert talk.ear_ms == 0
+
+
+@pytest.mark.parametrize("pause_s", [0.5, 3.5, 120.0])
+async def test_news_shown_by_typing_alone_is_told_however_long_nothing_was_said(clock: VirtualClock, pause_s: float):
+    async with Conversation(clock, typing_only=True).held() as talk:
+        await talk.quiet(pause_s)
+        talk.engine.announce([a_piece_of_news(1, "Task one is done. It took two attempts.")])
+        await talk.quiet(0.5)
+        assert talk.line.said()[-1] == "Task one is done. It took two attempts."
+        assert talk.told == [1]
+
+
+async def test_news_shown_on_a_page_that_is_gone_stays_untold(clock: VirtualClock):
+    async with Conversation(clock, typing_only=True).held() as talk:
+        await talk.quiet(5)
+        talk.line.answers_marks = False
+        talk.engine.announce([a_piece_of_news(1, "Task one is done.")])
+        await talk.quiet(8)
+        await talk.type("Still there?")
+        assert talk.told == []
+        assert talk.dialogue.asked == ["Still there?"]
+
+
+async def test_a_sentence_that_takes_long_to_make_is_not_overtaken_by_a_short_one(clock: VirtualClock):
+    class Slow(FakeSpeaking):
+        async def speak(self, text: str, *, pace: float = 1.0):
+            async with aclosing(super().speak(text, pace=pace)) as chunks:
+                if text.startswith("First"):
+                    await clock.sleep(1.0)
+                async for chunk in chunks:
+                    yield chunk
+
+    parts = SpeechParts(FakeHearing(["Tell me."]), Slow(), FakeActivity)
+    talk = Conversation(clock, parts=parts)
+    talk.dialogue.answers["Tell me."] = ["First a rather long sentence about the parser.", "Second.", "Third."]
+    async with talk.held():
+        await talk.quiet(2)
+        await talk.say()
+        shown = len(talk.line.captions)
+        await talk.quiet(8)
+        later = [caption.text for caption in talk.line.captions[shown:] if caption.who == "keryx"]
+        assert later == talk.dialogue.answers["Tell me."]
+
+
+async def test_interrupted_before_its_first_sound_nothing_of_an_answer_was_heard(clock: VirtualClock):
+    class Late(FakeSpeaking):
+        async def speak(self, text: str, *, pace: float = 1.0):
+            async with aclosing(super().speak(text, pace=pace)) as chunks:
+                if text.startswith("An answer"):
+                    await clock.sleep(2.0)
+                async for chunk in chunks:
+                    yield chunk
+
+    parts = SpeechParts(FakeHearing(["Tell me.", "No, what's running?"]), Late(), FakeActivity)
+    talk = Conversation(clock, parts=parts)
+    talk.dialogue.answers["Tell me."] = ["An answer nobody waits for."]
+    async with talk.held():
+        await talk.quiet(2)
+        await talk.say()
+        await talk.say()
+        await talk.quiet(5)
+        assert talk.dialogue.interruptions == ["An answer nobody waits for."]
+        assert talk.line.said() == ["Keryx.", "You said No, what's running?"]
+
+
+async def test_markup_of_a_tool_call_is_silence_and_holds_nothing_up(clock: VirtualClock):
+    talk = Conversation(clock, hears=["Tell me.", "And now?"])
+    talk.dialogue.answers["Tell me."] = ['<tool_call>{"name": "dispatch_task", "arguments": {}}</tool_call>']
+    async with talk.held():
+        await talk.quiet(2)
+        await talk.say()
+        await talk.quiet(2)
+        assert talk.voice.said == ["Keryx."]
+        await talk.say()
+        await talk.quiet(3)
+        assert talk.voice.said[-1] == "You said And now?"
+
+
+async def test_slower_is_slower_to_the_ear(clock: VirtualClock):
+    talk = Conversation(clock, hears=["Tell me.", "Tell me."])
+    talk.dialogue.answers["Tell me."] = ["This is a sentence of some length."]
+    lengths_ms = []
+    async with talk.held():
+        await talk.quiet(2)
+        for pace in (1.0, 0.5):
+            talk.dialogue.pace = pace
+            before_ms = talk.ear_ms
+            await talk.say()
+            await talk.quiet(6)
+            lengths_ms.append(talk.ear_ms - before_ms)
+    assert lengths_ms[1] == pytest.approx(2 * lengths_ms[0], rel=0.1)
 
 
 async def test_a_voice_that_gets_ready_during_the_call_is_used(clock: VirtualClock):

@@ -159,6 +159,13 @@ async def test_a_pin_that_is_no_string_of_digits_costs_no_try(toolbox: Toolbox, 
     assert (await toolbox.call("submit_pin", {"pin": "42-71-90"}, call_id="last")).ok
 
 
+async def test_a_pin_with_leading_zeros_survives_json(toolbox: Toolbox, desk: Desk) -> None:
+    desk.proven, desk.gate = False, PinGate("001234")
+
+    assert (await toolbox.call("submit_pin", '{"pin": 1234}', call_id="c1")).code == "bad_arguments"
+    assert (await toolbox.call("submit_pin", '{"pin": "001234"}', call_id="c2")).value["outcome"] == "accepted"
+
+
 async def test_wrong_pins_say_how_many_tries_are_left_and_the_last_ends_the_call(toolbox: Toolbox, desk: Desk) -> None:
     desk.proven = False
 

@@ -23,7 +23,7 @@ _CALL_ME = (
     rf"get back to me{_BY_PHONE}|send me a (?:message|text)|"
     rf"(?:i(?:d| would)? (?:like|want|love|need|appreciate)|(?:can|could|may) i (?:get|have)|please arrange|arrange|"
     rf"schedule|request|set up) (?:a |you to )(?:{_SHOUT}|call me)(?: back)?(?: me)?{_BY_PHONE}|"
-    rf"(?:a )?(?:callback|call back)|i want to be (?:called|rung|phoned)(?: back)?)"
+    rf"(?:a )?(?:callback|call back)|(?:i want to |i would like to |id like to )?be (?:called|rung|phoned)(?: back)?)"
 )
 _TELL_ME = rf"(?:let me know{_BY_PHONE}|letting me know{_BY_PHONE}|tell me|i want to (?:know|hear)|keep me posted)"
 _WHEN = r"(?:when(?:ever)?|once|after|as soon as|if|the (?:moment|minute|second))"

@@ -66,7 +66,7 @@ _CALLED_A_TASK = re.compile(r".*\b(?:one|task|job)|(?:the |my )?(?:task|job) .*|
 def cancel_in(norm: str, context: DialogueContext) -> Meant | None:
     """Which task the sentence wants cancelled; None unless the whole of it says so."""
     if (named := _UNNEEDED.fullmatch(norm)) and (
-        called := named["ref"] or named[("ref2")] or named["ref3"] or named["ref4"]
+        called := named["ref"] or named["ref2"] or named["ref3"] or named["ref4"]
     ):
         surely = re.search(r"\b(?:any ?more|any longer|no longer|after all)$|\bno longer\b", norm)
         if surely or re.fullmatch(rf"(?:the )?{NUMBERED}|.* (?:one|task|job)", called):

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from keryx.voice.dialogue.base import DialogueContext
+from keryx.voice.dialogue.models import MODE, mode_of, model_said
 from keryx.voice.dialogue.names import agent_named, agent_pattern, exact_project, fitting_projects, mentioned_projects
-from keryx.voice.dialogue.normalise import Heard, as_written, number_in
+from keryx.voice.dialogue.normalise import Heard, as_written
 from keryx.voice.dialogue.smalltalk import TRAILING_GOODBYE, without_fillers
 
 EDGE_WORDS = 40
@@ -58,23 +59,6 @@ _NEW_TASK = re.compile(
     r"|(?:start|create|make|open|add|queue|dispatch) a (?:task|job|ticket) (?:to (?!the |a |my |our |this |that )|"
     r"that should |which should |where you )"
 )
-_MODE = re.compile(
-    r"(?: |^)(?:(?:in|using|with|use) (?:the )?(?P<mode>plan|planning|ask|auto|automatic|full) mode"
-    r"|(?P<mode2>plan|planning) (?:mode|only))(?= |$) ?(?:for (?:this|that|it)(?: one)? )?(?:and )?"
-)
-_MODES = {"planning": "plan", "automatic": "auto"}
-
-_MODEL_NAME = (
-    r"(?P<model>(?:opus|sonnet|haiku)(?: (?:\d+|one|two|three|four|five|six)(?: (?:point |dot )?(?:\d+|one|two|three|"
-    r"four|five|six|seven|eight|nine))?)?|gpt ?(?:\d+|four|five|six)?(?: (?:mini|nano|pro|codex|turbo|o))?|"
-    r"o ?(?:\d|one|three|four)(?: (?:mini|pro))?)\b"
-)
-_WITH_MODEL = rf"(?:(?P<owner>{agent_pattern(())}) )?{_MODEL_NAME}(?: model)?(?: for (?:this|that|it)(?: one)?)?"
-_LEADING_MODEL = re.compile(rf"(?:use|using|with|on|try|take) (?:the )?(?:model )?{_WITH_MODEL}(?: (?:and|to))? ?")
-_TRAILING_MODEL = re.compile(rf" (?:(?:and|please|but) )*(?:use|using|with|on|via) (?:the )?(?:model )?{_WITH_MODEL}$")
-_NO_MODEL = re.compile(r"\b(?:audio|codec|encod\w*|ogg|sound|voice|record\w*|transcod\w*|poems?|webm)\b")
-"""Opus is an audio codec too, and a haiku a poem."""
-
 _ME = (
     r"(?:call|ring|phone|text|message|ping|buzz|notify|dial|tell|alert) me|give me a (?:call|ring|shout|buzz|bell|"
     r"ping)|let me know|send me a (?:message|text)|get back to me"
@@ -213,7 +197,7 @@ def _cut_left(cut: _Cutter, work: Work, context: DialogueContext) -> None:
         return
     if work.agent and cut.left.startswith("to "):
         cut.take_left(1)
-    if _model_at(_LEADING_MODEL, cut, work, context):
+    if _model_at(True, cut, work, context):
         return
     for pattern in _agent_patterns(tuple(context.agents))[0]:
         if (match := pattern.match(cut.left)) and match.end() < len(cut.left):
@@ -226,34 +210,21 @@ def _cut_left(cut: _Cutter, work: Work, context: DialogueContext) -> None:
     if (match := CALLBACK_LEAD.match(cut.left)) and "callback" not in work.then:
         work.then.append("callback")
         cut.take_left(len(match[0].split()))
-    if (match := _MODE.match(cut.left)) and match.end() < len(cut.left):
-        work.mode = _mode_of(match)
+    if (match := MODE.match(cut.left)) and match.end() < len(cut.left):
+        work.mode = mode_of(match)
         cut.take_left(len(match[0].split()))
 
 
-def _mode_of(match: re.Match[str]) -> str:
-    said = match["mode"] or match["mode2"]
-    return _MODES.get(said, said)
-
-
-def _model_at(pattern: re.Pattern[str], cut: _Cutter, work: Work, context: DialogueContext) -> bool:
+def _model_at(leading: bool, cut: _Cutter, work: Work, context: DialogueContext) -> bool:
     """Cut a model's name off the left or the right; False when there is none."""
-    leading = pattern is _LEADING_MODEL
-    text = cut.left if leading else cut.right
-    match = pattern.match(text) if leading else pattern.search(text)
-    if match is None or len(match[0]) >= len(text) or _NO_MODEL.search(cut.heard.norm):
+    said = model_said(cut.left if leading else cut.right, leading=leading, among=cut.heard.norm)
+    if said is None:
         return False
-    work.model = _model_written(match["model"])
-    if match["owner"]:
-        work.agent = agent_named(match["owner"], context.agents)
-    (cut.take_left if leading else cut.take_right)(len(match[0].split()))
+    work.model = said.model
+    if said.owner:
+        work.agent = agent_named(said.owner, context.agents)
+    (cut.take_left if leading else cut.take_right)(said.words)
     return True
-
-
-def _model_written(said: str) -> str:
-    """ "gpt five mini" is written "gpt-5-mini", "opus four point five" "opus-4.5"."""
-    words = [str(number_in(word)) if number_in(word) is not None else word for word in said.split()]
-    return re.sub(r"-(?:point|dot)-", ".", "-".join(words)).replace("o-", "o", 1) if words else said
 
 
 def _agent_vocative(cut: _Cutter, context: DialogueContext) -> str | None:
@@ -349,7 +320,7 @@ def _cut_right(cut: _Cutter, work: Work, context: DialogueContext) -> None:
             work.then.insert(0, "callback")
             cut.take_right(taken)
             return
-    if _model_at(_TRAILING_MODEL, cut, work, context):
+    if _model_at(False, cut, work, context):
         return
     for pattern in _agent_patterns(tuple(context.agents))[1]:
         if match := pattern.search(right):
@@ -357,8 +328,8 @@ def _cut_right(cut: _Cutter, work: Work, context: DialogueContext) -> None:
             work.in_place = True
             cut.take_right(len(match[0].split()))
             return
-    if (match := _MODE.search(right)) and match.end() == len(right) and match.start() > 0:
-        work.mode = _mode_of(match)
+    if (match := MODE.search(right)) and match.end() == len(right) and match.start() > 0:
+        work.mode = mode_of(match)
         cut.take_right(len(match[0].split()))
         return
     if match := _TRAILING_CORRECTED.search(right):

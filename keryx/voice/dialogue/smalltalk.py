@@ -164,8 +164,9 @@ LIST_PROJECTS = _only(
     r"(?:(?:list|show|name|read|tell|give)(?: me)?(?: out)? )(?:a list of )?(?:all )?(?:of )?(?:my |the |your |"
     r"our )?(?:projects|repos|repositories|codebases)(?: names?)?(?: (?:that )?(?:you (?:know|have)|there are|"
     r"available))?|"
-    r"(?:(?:tell me|do you know|show me|say|and) )?(?:what|which|whatre)(?: are)?(?: all)?(?: the| my| your|"
+    r"(?:(?:tell me|remind me|do you know|show me|say|and) )?(?:what|which|whatre)(?: are)?(?: all)?(?: the| my| your|"
     r" our)? (?:projects|repos|repositories)(?: (?:(?:do|can|are|have|could|is)(?: (?:you|we|i|there))?|there are|"
+    r"exist|"
     r"(?:you|we|"
     r"i)(?: can| do| could| have)?)(?: (?:know|have|see|got|use|work on|work with|work in|available|set up|"
     r"configured|there|access|choose from|handle|ask for))*(?: about| of| to)?)?|"
@@ -258,7 +259,8 @@ _PIN_LEAD = re.compile(
 )
 _PIN_ANSWER_LEAD = re.compile(
     r"(?:(?:okay|ok|so|um+|uh+|er+m*|hm+|well|sure|yes|yeah|right|here|its|it is|that is|thats|my|is|sorry|no|try|and|"
-    r"i think|the|i said|this is|heres|it should be|i believe|let me see|lets see|wait|maybe|should be) )*"
+    r"i think|the|i said|this is|heres|it should be|i believe|let me (?:see|think|check)|lets see|wait|maybe|"
+    r"should be) )*"
 )
 _PIN_TAIL = re.compile(
     r"(?: (?:please|thanks|thank you|okay|ok|now|i (?:think|believe|guess)|thats (?:it|the one|my pin|the pin)|"

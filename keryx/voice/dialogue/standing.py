@@ -194,7 +194,7 @@ _MAYBE_STATUS = [
     ),
     re.compile(rf"(?:whats|what is) {REF} (?:doing|up to|working on|about|at|stuck on|waiting for){_WHEN}"),
     re.compile(rf"(?:whats|what is) (?:happening|going on|up|the matter|the holdup) (?:with|in|on) {REF}{_WHEN}"),
-    re.compile(rf"(?:whats|what is) {REF} status{_WHEN}|{{0}}".replace("|{0}", "")),
+    re.compile(rf"(?:whats|what is) {REF} status{_WHEN}"),
     re.compile(
         rf"how long (?:has|is|does|did|will|until|till|before|have|for)(?: it (?:be|take)(?: until| till| before|"
         rf" for))? {REF} (?:been running|been going|running|take|taking|need|be done|is done|is finished|"

@@ -187,7 +187,6 @@ def _told(core: Heard, context: DialogueContext, in_place: bool) -> Steer | None
 
 
 def _names_other_project(core: Heard, task: TaskBrief, context: DialogueContext) -> bool:
-
     project = work_in(core, context).project
     return project is not None and project != task.project
 

@@ -87,6 +87,14 @@ def test_a_wording_is_never_said_twice_running() -> None:
             assert all(one != other for one, other in zip(said, said[1:], strict=False)), name
 
 
+def test_every_sentence_begins_with_a_capital_whatever_is_filled_in() -> None:
+    phrases = Phrases()
+    for name, wordings in table(PHRASES).items():
+        for _ in wordings:
+            said = phrases.say(name, **dict.fromkeys(placeholders(wordings[0]), "x"))
+            assert not re.search(r"(?:^|[.!?] )[a-z]", said), (name, said)
+
+
 def test_a_wrong_name_or_place_fails_at_once() -> None:
     with pytest.raises(KeyError):
         Phrases().say("no_such_phrase")

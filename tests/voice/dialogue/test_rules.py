@@ -216,6 +216,45 @@ async def test_a_result_is_read_again_as_the_agents_claim(line: Room) -> None:
     assert line.said[0].news_id is not None
 
 
+async def test_a_result_that_was_heard_is_said_again_without_its_announcement(line: Room) -> None:
+    line.agent.script(FakeTurn("SPOKEN_SUMMARY: It was a rounding error."))
+    await line.say("fix the invoice test")
+    await line.house.done(1)
+    await line.announce()
+
+    assert await line.say("what did it say again?") == "The demo agent said: It was a rounding error."
+
+
+async def test_what_it_said_is_what_was_told_last_also_when_another_task_was_just_cancelled(line: Room) -> None:
+    line.agent.script(FakeTurn("SPOKEN_SUMMARY: It was a rounding error."), ENDLESS)
+    await line.say("fix the invoice test")
+    await line.house.done(1)
+    await line.announce()
+    await line.running("rewrite the parser")
+    await line.say("cancel task two")
+    await line.say("yes")
+
+    assert await line.say("what did it say again?") == "The demo agent said: It was a rounding error."
+
+
+async def test_of_the_only_task_that_runs_is_told_how_it_stands(line: Room) -> None:
+    line.agent.script(ENDLESS)
+    await line.say("fix the failing invoice test")
+    await line.agent.begun(1)
+
+    answer = await line.say("what's running?")
+
+    assert answer == "Task one, the failing invoice test, has been running for less than a minute."
+
+
+async def test_an_okay_to_nothing_is_not_what_is_repeated(line: Room) -> None:
+    line.agent.script(ENDLESS)
+    started = await line.say("fix the invoice test")
+    await line.say("no")
+
+    assert await line.say("say that again") == started
+
+
 async def test_when_something_was_done_is_told_by_the_owners_calendar(tmp_path: Path) -> None:
     clock = VirtualClock(datetime(2026, 3, 3, 1, 30, tzinfo=UTC))  # 17:30 on the second in Los Angeles
     async with room(tmp_path, clock, timezone="America/Los_Angeles") as line:

@@ -212,11 +212,6 @@ class TwilioLine:
         """Wait for the first sound and its end."""
         await self._until(lambda: self.quiet_s > QUIET_S)
 
-    async def until_ended(self) -> None:
-        """Wait until the daemon has closed the stream."""
-        async with asyncio.timeout(LISTEN_LIMIT_S):
-            await self.ended.wait()
-
     async def _until(self, condition: Callable[[], object]) -> None:
         async with asyncio.timeout(LISTEN_LIMIT_S):
             while not condition():

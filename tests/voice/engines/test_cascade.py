@@ -1,7 +1,6 @@
 """Whole conversations with the cascade under a virtual clock: whose turn it is and what the caller notices."""
 
 from collections.abc import AsyncIterator, Sequence
-from contextlib import aclosing
 
 import pytest
 
@@ -363,38 +362,37 @@ async def test_news_shown_on_a_page_that_is_gone_stays_untold(clock: VirtualCloc
         assert talk.dialogue.asked == ["Still there?"]
 
 
-async def test_a_sentence_that_takes_long_to_make_is_not_overtaken_by_a_short_one(clock: VirtualClock):
-    class Slow(FakeSpeaking):
-        async def speak(self, text: str, *, pace: float = 1.0):
-            async with aclosing(super().speak(text, pace=pace)) as chunks:
-                if text.startswith("First"):
-                    await clock.sleep(1.0)
-                async for chunk in chunks:
-                    yield chunk
+class LateVoice(FakeSpeaking):
+    """Takes two seconds to begin any sentence that has `late` in it."""
 
-    parts = SpeechParts(FakeHearing(["Tell me."]), Slow(), FakeActivity)
-    talk = Conversation(clock, parts=parts)
+    def __init__(self, clock: VirtualClock, late: str) -> None:
+        super().__init__()
+        self._clock = clock
+        self._late = late
+
+    async def speak(self, text: str, *, pace: float = 1.0):
+        chunks = [chunk async for chunk in super().speak(text, pace=pace)]
+        if self._late in text:
+            await self._clock.sleep(2.0)
+        for chunk in chunks:
+            yield chunk
+
+
+async def test_a_sentence_that_takes_long_to_make_is_not_overtaken_by_a_short_one(clock: VirtualClock):
+    talk = Conversation(clock, parts=SpeechParts(FakeHearing(["Tell me."]), LateVoice(clock, "First"), FakeActivity))
     talk.dialogue.answers["Tell me."] = ["First a rather long sentence about the parser.", "Second.", "Third."]
     async with talk.held():
         await talk.quiet(2)
         await talk.say()
         shown = len(talk.line.captions)
-        await talk.quiet(8)
+        await talk.quiet(9)
         later = [caption.text for caption in talk.line.captions[shown:] if caption.who == "keryx"]
         assert later == talk.dialogue.answers["Tell me."]
 
 
 async def test_interrupted_before_its_first_sound_nothing_of_an_answer_was_heard(clock: VirtualClock):
-    class Late(FakeSpeaking):
-        async def speak(self, text: str, *, pace: float = 1.0):
-            async with aclosing(super().speak(text, pace=pace)) as chunks:
-                if text.startswith("An answer"):
-                    await clock.sleep(2.0)
-                async for chunk in chunks:
-                    yield chunk
-
-    parts = SpeechParts(FakeHearing(["Tell me.", "No, what's running?"]), Late(), FakeActivity)
-    talk = Conversation(clock, parts=parts)
+    ears = FakeHearing(["Tell me.", "No, what's running?"])
+    talk = Conversation(clock, parts=SpeechParts(ears, LateVoice(clock, "nobody"), FakeActivity))
     talk.dialogue.answers["Tell me."] = ["An answer nobody waits for."]
     async with talk.held():
         await talk.quiet(2)

@@ -45,7 +45,7 @@ _NOT_OF_ALL = frozenset("it its that this he she".split())
 _RESULT_WORDS = frozenset(
     "say said says result results outcome answer answered find found report reported turn turned out went wrong"
     " conclude "
-    "concluded summary error problem reason findings failed fail happened came".split()
+    "concluded measured discovered learned summary error problem reason findings failed fail happened came".split()
 )
 _STATUS_WORDS = _STATE_OF.keys() | frozenset(
     "going coming along status state update updates news luck far stuck started start gone through pass passed work"

@@ -53,7 +53,7 @@ _RESULT_OF_IT = re.compile(
     rf"|what did you (?:find|find out|do|change|come up with){_AGAIN}|read (?:it|that)(?: to me)?{_AGAIN}|"
     rf"what went wrong|why did (?:it|that) fail|how did (?:it|that) (?:go|turn out|end)|what happened|"
     rf"{_RESULT_WORD}|tell me what (?:it|they|{_AGENTS}) said{_AGAIN}"
-    r"|the results?(?: again)?"
+    r"|the results?(?: again)?|what (?:came|has come) (?:out|back|of (?:it|that)|out of (?:it|that))(?: again)?"
 )
 
 
@@ -67,6 +67,8 @@ def result_in(norm: str, context: DialogueContext) -> Meant | None:
             if re.fullmatch(_AGENTS, ref):
                 return _newest_result(norm, context)
             meant = meant_first(ref, context, ended_tasks(context))
+            if re.match(r"(?:all|everything|every|my tasks|the tasks)\b", ref):
+                return None
             if meant.found or meant.which:
                 return meant
     if (match := _WHY_FAILED.fullmatch(norm)) or (match := _HOW_ENDED.fullmatch(norm)):

@@ -152,6 +152,9 @@ def _agent_patterns(agents: tuple[str, ...]) -> tuple[list[re.Pattern[str]], lis
         rf" (?:(?:and|please|but|preferably|ideally) )*(?:using|with|via|through|by|use|let|have|"
         rf"on) {name}(?: (?:do|handle|for|on)(?: (?:it|that|this))?)?$",
         rf" (?:(?:and|then) )*(?:give|hand|pass) (?:it|that|this) to {name}$",
+        rf" (?:(?:and|maybe|please) )*(?:can|could|let|have|get|ask) {name} (?:to )?(?:please )?(?:(?:have|"
+        rf"take) a look|"
+        rf"look|take care|handle|do|take|work|check|see)(?: (?:at|on|of|into|to))?(?: (?:it|that|this))?$",
     ]
     return [re.compile(pattern) for pattern in leading], [re.compile(pattern) for pattern in trailing]
 

@@ -95,7 +95,7 @@ _BYE_AROUND = (
     r"awesome|wonderful|yeah|yes|yep|for (?:the|your|all the|all your) help|for everything|alrighty|from (?:me|us|"
     r"here|my (?:side|end))|"
     r"much appreciated|excellent|brilliant|mate|later|really|lets|go ahead and|very much|got it|sounds good|"
-    r"that sounds good|all|you|that|is"
+    r"that sounds good|all|you|that|is|nothing"
 )
 GOODBYE = _only(f"{_FAREWELL}|{_THAT_IS_ALL}", _BYE_AROUND)
 FAREWELL = _only(_FAREWELL, f"{_BYE_AROUND}|{_THAT_IS_ALL}")

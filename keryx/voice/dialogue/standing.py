@@ -95,7 +95,8 @@ _LIST_ALL = re.compile(
     rf"all right|fine|running|good){_WHEN}"
     rf"|what (?:did i|have i|was i|were we|did we) (?:ask|asked|give|given|order|ordered|asking|want|start|"
     rf"started)(?: you)?(?: for| to do)?(?: so far| today)?|what else(?: is there)?"
-    rf"|(?:status of|how about|what about) (?:everything|all (?:my |the )?tasks|my tasks|the tasks|the others|"
+    rf"|(?:(?:a |the )?(?:quick |short )?(?:status|summary|overview|rundown|list|state) of|how about|"
+    rf"what about) (?:everything|all (?:my |the )?tasks|my tasks|the tasks|the others|"
     rf"the rest)|hows everybody doing|how many tasks"
 )
 

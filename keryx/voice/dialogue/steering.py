@@ -46,6 +46,11 @@ _BARE_NUMBER_FIRST = re.compile(
     r"can|may|could|ought to) (?:also )?)(?=\w)"
 )
 """A task called by nothing but its number ("forty should also cover it")."""
+_NAMED_SHOULD = re.compile(
+    rf"{_ASIDE}(?:the )?(?P<ref>(?!add\b)(?:(?!(?:it|that|this|they|to|you|we|i) )\S+ ){{2,5}}?)(?:should|must|"
+    rf"needs to|has to|"
+    r"shall) (?:also )?(?!be \w+[ai]ble)(?=\w)"
+)
 _ONLY_LIKE = re.compile(
     rf"\b(?:like|same as|as in|similar to|than|from|after|before|based on|what) (?:in |you did in |"
     rf"we did in )?{NUMBERED}"
@@ -137,7 +142,10 @@ def steer_in(core: Heard, context: DialogueContext, *, in_place: bool) -> Steer 
         return Steer(meant, _strip(rest))
     if (retried := _RETRY.fullmatch(norm)) and (ref := retried["ref"] or retried["ref2"] or retried["ref3"]):
         meant = task_meant(ref, context)
-        if meant.found and (meant.by in ("number", "order") or re.search(r"\b(?:one|task|job)$", ref)):
+        ended = any(task.id == meant.task_id and task.status.ended for task in context.tasks)
+        if meant.found and (
+            meant.by in ("number", "order") or (meant.by == "words" and ended) or re.search(r"\b(?:one|task|job)$", ref)
+        ):
             return Steer(meant, core.text)
     if (more := _ALSO.match(norm)) and more.end() < len(norm) and (rest := Heard(core.after(more.end()))).words:
         named = _named_first(rest, context) or _named_before_a_pause(rest, context)
@@ -145,6 +153,10 @@ def steer_in(core: Heard, context: DialogueContext, *, in_place: bool) -> Steer 
             return named
     if (bare := _BARE_NUMBER_FIRST.match(norm)) and (meant := task_meant(bare["number"], context)).found:
         return Steer(meant, _strip(core.after(bare.end())))
+    if not in_place and (should := _NAMED_SHOULD.match(norm)):
+        meant = task_meant(should["ref"].strip(), context, among=unfinished_tasks(context))
+        if meant.found and meant.by == "words" and not fitting_projects(should["ref"].strip(), context.projects):
+            return Steer(meant, _strip(core.after(should.end())))
     if named := _named_first(core, context) or _named_before_a_pause(core, context):
         return named
     if in_place:

@@ -1,7 +1,11 @@
 """Secrets Keryx makes itself: the single-use token of a telephone stream, and the page's lasting key."""
 
+import contextlib
 import hmac
+import json
+import logging
 import os
+import re
 import secrets
 import tempfile
 from collections import OrderedDict
@@ -11,10 +15,14 @@ from pathlib import Path
 from keryx.clock import Clock
 from keryx.errors import ConfigError, Refused
 
+log = logging.getLogger(__name__)
+
 TOKEN_LIFETIME_S = 60.0
 REMEMBERED_REQUESTS = 4096
 """How many requests are remembered after their token is gone, so that a replay never mints a second one."""
 KEY_BYTES = 32
+_KEY = re.compile(r"[A-Za-z0-9_-]{32,200}")
+"""What may be a page's key: the beginning of one, or whatever else stands in the file, must not open the page."""
 
 
 @dataclass
@@ -30,14 +38,17 @@ class StreamTokens:
     """Tokens that join a signed webhook to the media stream it leads to: single use, short-lived, in memory.
 
     A token belongs to the request it was issued for. The same request again, a provider's retry or somebody's
-    replay, is given the same token: the retry can still use it, the replay finds it used.
+    replay, is given the same token: the retry can still use it, the replay finds it used. A signature has no date, so
+    the requests answered are remembered in the file `answered`, if one is given: a replay after a restart gets nothing.
     """
 
-    def __init__(self, clock: Clock, lifetime_s: float = TOKEN_LIFETIME_S) -> None:
+    def __init__(self, clock: Clock, lifetime_s: float = TOKEN_LIFETIME_S, *, answered: Path | None = None) -> None:
         self._clock = clock
         self._lifetime_s = lifetime_s
         self._by_request: OrderedDict[str, _Issued] = OrderedDict()
         self._by_token: dict[str, _Issued] = {}
+        self._file = answered
+        self._earlier = frozenset() if answered is None else _answered_before(answered)
 
     def issue(self, subject: str, request: str) -> str:
         """A token saying that `request` (the call's own id) was made by `subject`.
@@ -46,6 +57,9 @@ class StreamTokens:
         """
         issued = self._by_request.get(request)
         if issued is None:
+            if request in self._earlier:
+                raise Refused("this request was already answered before a restart")
+            self._note(request)
             return self._new(subject, request).token
         if issued.subject != subject:
             raise Refused("this request was already answered for somebody else")
@@ -84,8 +98,41 @@ class StreamTokens:
         self._by_request[request] = self._by_token[issued.token] = issued
         return issued
 
+    def _note(self, request: str) -> None:
+        """Remember it beyond this process; a few bytes, so nobody waits for it."""
+        if self._file is None:
+            return
+        try:
+            descriptor = os.open(self._file, os.O_CREAT | os.O_APPEND | os.O_WRONLY, 0o600)
+            with open(descriptor, "a", encoding="utf-8") as file:
+                # The line's end comes first: a line torn by a crash must not swallow this one.
+                file.write("\n" + json.dumps(request))
+        except OSError as error:
+            # The owner's call goes before a memory that only matters after a restart.
+            log.warning("an answered call cannot be remembered", extra={"reason": error.strerror})
+
     def _expired(self, issued: _Issued) -> bool:
         return self._clock.monotonic() >= issued.expires_s
+
+
+def _answered_before(path: Path) -> frozenset[str]:
+    """The requests that were answered by earlier daemons, the newest ones; the file is cut to them."""
+    try:
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return frozenset()
+    kept = lines[-REMEMBERED_REQUESTS:]
+    if len(lines) > len(kept):
+        with contextlib.suppress(OSError):
+            path.write_text("\n".join(kept), encoding="utf-8")
+    # A line that a crash tore in two is nobody's request.
+    return frozenset(found for line in kept if (found := _string_in(line)) is not None)
+
+
+def _string_in(line: str) -> str | None:
+    with contextlib.suppress(ValueError):
+        return value if isinstance(value := json.loads(line), str) else None
+    return None
 
 
 def page_key(path: Path) -> str:
@@ -104,7 +151,7 @@ def page_key(path: Path) -> str:
         raise ConfigError(
             f"cannot keep the page's key in {path}: {error.strerror}; check the folder's owner"
         ) from error
-    if key is None:
+    if key is None or not _KEY.fullmatch(key):
         raise ConfigError(f"the page's key in {path} is damaged; delete the file and start again")
     return key
 

@@ -117,3 +117,39 @@ def test_keys_are_the_same_only_when_they_are() -> None:
     assert not same_key("", "")
     assert not same_key(None, None)
     assert not same_key("ä", "a")
+
+
+def test_a_request_answered_before_a_restart_gets_no_token_after_it(tmp_path: Path, clock: VirtualClock) -> None:
+    answered = tmp_path / "answered-calls"
+    StreamTokens(clock, answered=answered).issue("anna", "CA1")
+    with answered.open("a") as file:
+        file.write('\n"CA-torn')
+    restarted = StreamTokens(clock, answered=answered)
+    with pytest.raises(Refused, match="already answered"):
+        restarted.issue("anna", "CA1")
+    assert restarted.issue("anna", "CA2")
+    with pytest.raises(Refused, match="already answered"):
+        StreamTokens(clock, answered=answered).issue("anna", "CA2")
+    assert stat.S_IMODE(answered.stat().st_mode) == 0o600
+
+
+def test_the_memory_of_answered_requests_does_not_grow_for_ever(tmp_path: Path, clock: VirtualClock) -> None:
+    answered = tmp_path / "answered-calls"
+    answered.write_text("".join(f'"CA{number}"\n' for number in range(tokens.REMEMBERED_REQUESTS + 50)))
+    stream_tokens = StreamTokens(clock, answered=answered)
+    assert len(answered.read_text().splitlines()) == tokens.REMEMBERED_REQUESTS
+    with pytest.raises(Refused):
+        stream_tokens.issue("anna", f"CA{tokens.REMEMBERED_REQUESTS + 49}")
+
+
+def test_a_full_disk_does_not_keep_the_owner_from_calling(clock: VirtualClock) -> None:
+    assert StreamTokens(clock, answered=Path("/nowhere/at/all")).issue("anna", "CA1")
+
+
+@pytest.mark.parametrize("found", ["x", "p32SGmghh0UQN1XIS6I7mn", "a long key, but one with blanks in it", "\0" * 43])
+def test_a_damaged_key_opens_nothing_and_is_left_as_it_is(tmp_path: Path, found: str) -> None:
+    path = tmp_path / "page.key"
+    path.write_text(found)
+    with pytest.raises(ConfigError, match="damaged"):
+        page_key(path)
+    assert path.read_text() == found

@@ -14,8 +14,8 @@ from keryx.agents.base import AgentRunner
 from keryx.agents.demo import DemoAgentRunner, prepare_demo_projects
 from keryx.agents.registry import AgentRegistry
 from keryx.clock import Clock, SystemClock
-from keryx.config.files import Places
 from keryx.config.people import owner
+from keryx.config.places import Places
 from keryx.config.settings import Settings
 from keryx.errors import ConfigError
 from keryx.notify.notifier import Notifier
@@ -23,7 +23,7 @@ from keryx.security.tokens import StreamTokens, page_key
 from keryx.store.db import Database, DataLock
 from keryx.tasks.manager import Limits, TaskManager
 from keryx.tasks.store import TaskStore
-from keryx.voice.engines.cascade import NewsDesk
+from keryx.voice.engines.manner import NewsDesk
 from keryx.voice.live import LiveCalls
 from keryx.voice.loading import SpeechLoading
 from keryx.voice.reception import Host, Reception
@@ -87,7 +87,7 @@ class Keryx:
                 notifier=notifier,
                 live=live,
                 loading=loading,
-                stream_tokens=StreamTokens(clock),
+                stream_tokens=StreamTokens(clock, answered=places.data_dir / "answered-calls"),
                 page_key=page_key(places.page_key_file),
                 reception=Reception(
                     manager, registry, loading, live, NewsDesk(notifier.briefing, live.heard), clock=clock

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, cast
 from keryx import log as logs
 from keryx.cli.doorstep import Doorstep
 from keryx.cli.main import version
-from keryx.cli.progress import LoadingLine
+from keryx.cli.progress import LoadingLine, say_out
 from keryx.config import daemon
 from keryx.config.files import load
 from keryx.config.places import Places
@@ -171,7 +171,7 @@ class _Stop:
         daemon.withdraw(self._places)
         self._places.discard()
         logging.shutdown()
-        sys.stdout.flush()
+        say_out(sys.stdout, "")
         os._exit(0)  # every task stands in the store; the next start takes it up
 
 
@@ -231,7 +231,7 @@ class _Daemon:
             pointer = daemon.DaemonPointer(page_origin(self._settings, self._listener), keryx.page_key)
             daemon.announce(self._places, pointer)
             door.open(house)
-            print(f"Keryx is on {pointer.page}", flush=True)
+            say_out(sys.stdout, f"Keryx is on {pointer.page}\n")
             async with asyncio.TaskGroup() as group:
                 progress = group.create_task(_show_loading(keryx))
                 await self._stop.asked.wait()

@@ -2,6 +2,8 @@
 
 import io
 
+import pytest
+
 from keryx.cli.progress import LoadingLine
 
 
@@ -33,3 +35,17 @@ def test_a_terminal_gets_one_line_that_changes() -> None:
     *changing, last = stream.getvalue().split("\r")
     assert "\n" not in "".join(changing)
     assert last == "Ready.\n"
+
+
+class Gone(io.StringIO):
+    """Whoever read it has gone, or its disk is full."""
+
+    def write(self, text: str) -> int:
+        raise BrokenPipeError(32, "Broken pipe")
+
+
+@pytest.mark.parametrize("stream", [Gone(), None], ids=["gone", "never there"])
+def test_nobody_has_to_read_it(stream: io.StringIO | None) -> None:
+    line = LoadingLine(stream)
+    line.show(50, "Loading the voice.")
+    line.done("Ready to hear and to speak.")

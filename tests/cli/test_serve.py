@@ -211,6 +211,19 @@ async def test_even_its_debug_log_holds_no_word_of_a_call_and_no_key(home: Path)
     assert pointer.key not in written
 
 
+async def test_it_goes_on_when_nobody_reads_what_it_prints_any_more(home: Path) -> None:
+    async with serve("--demo") as serving:
+        await serving.line("^Keryx is on http://")
+        assert serving.process.stdout
+        serving.process.stdout._transport.close()  # pyright: ignore[reportAttributeAccessIssue]  as `keryx serve | head -1` does
+        async with asyncio.timeout(START_LIMIT_S):
+            while (await first_health(serving))["voice"] == "loading":  # noqa: ASYNC110  another process is watched
+                await asyncio.sleep(0.1)  # a real process works in real time
+        serving.process.send_signal(signal.SIGTERM)
+        async with asyncio.timeout(4 * STOP_LIMIT_S):
+            assert await serving.process.wait() == 0
+
+
 async def test_a_port_in_use_is_one_line_with_a_free_one(home: Path, keryx: Keryx) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]

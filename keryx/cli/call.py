@@ -76,7 +76,7 @@ class Transcript:
 
 
 def note(line: str) -> None:
-    """Something about the call that nobody said in it."""
+    """Say something about the call that nobody said in it."""
     print(f"keryx: {line}", file=sys.stderr, flush=True)
 
 

@@ -103,8 +103,9 @@ class CallerLine:
         return False
 
     async def quiet(self) -> None:
-        """Wait until nothing is being said or thought about."""
-        while not self._quiet_for(QUIET_S):
+        """Wait until nothing is being said or thought about, at most `REPLY_LIMIT_S`."""
+        deadline_s = self._clock.monotonic() + REPLY_LIMIT_S
+        while not self._quiet_for(QUIET_S) and self._clock.monotonic() < deadline_s:
             await self._clock.sleep(TICK_S)
 
     async def hang_up(self) -> None:
@@ -195,9 +196,8 @@ async def ring(pointer: DaemonPointer, clock: Clock, show: Show, *, audio: bool)
     start = {"type": "start", "key": pointer.key, "client": "terminal", "audio": audio}
     try:
         socket = await connect(
-            # proxy: none, the daemon is on this machine.
             address,
-            proxy=None,
+            proxy=None,  # the daemon is on this machine
             max_size=MAX_MESSAGE_BYTES,
             open_timeout=OPEN_GRACE_S,
             close_timeout=CLOSE_GRACE_S,

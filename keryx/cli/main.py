@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from keryx.cli import understand
+from keryx.cli.version import version
 from keryx.errors import KeryxError
 
 # Click's own class for wrong use is in a private module of typer; its public child shows the way.
@@ -47,13 +48,6 @@ def _print_version(wanted: bool) -> None:
     if wanted:
         typer.echo(f"keryx {version()}")
         raise typer.Exit
-
-
-def version() -> str:
-    """The installed version."""
-    from importlib.metadata import version as installed
-
-    return installed("keryx")
 
 
 @app.callback()

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from keryx import log as logs
 from keryx.cli.doorstep import Doorstep
-from keryx.cli.main import version
 from keryx.cli.progress import LoadingLine, say_out
+from keryx.cli.version import version
 from keryx.config import daemon
 from keryx.config.files import load
 from keryx.config.places import Places

@@ -43,7 +43,7 @@ __all__ = [
     "tell",
 ]
 
-logger = logging.getLogger(__name__)
+log = logging.getLogger(__name__)
 
 FRESH_START = "I no longer have our earlier conversation, so I started afresh."
 """Said, and put before the first summary, when the conversation to resume is gone."""
@@ -161,7 +161,7 @@ async def tell(on_progress: OnProgress, line: str) -> None:
     try:
         await on_progress(line)
     except Exception:  # the edge of the agent's turn: what listens is not its concern
-        logger.exception("progress line lost")
+        log.exception("progress line lost")
 
 
 # The fake ships beside its seam and passes the same conformance suite as the real agents.

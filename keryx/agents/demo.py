@@ -34,7 +34,7 @@ from keryx.tasks.models import Task
 
 __all__ = ["DemoAgentRunner", "DemoAgentSession", "prepare_demo_projects"]
 
-logger = logging.getLogger(__name__)
+log = logging.getLogger(__name__)
 
 PACE_S = 2.0
 """How long each step stays on the page; with it a task takes 12 to 20 seconds."""
@@ -113,7 +113,7 @@ class DemoAgentSession:
         except CannotDo as reason:
             return self._failed(str(reason))
         except Exception as error:  # the edge of the agent's turn: a defect here is this turn's failure, nothing more
-            logger.exception("the demo agent failed")
+            log.exception("the demo agent failed")
             return self._failed(f"the demo agent broke: {type(error).__name__}")
         finally:
             self._idle.set()
@@ -289,7 +289,7 @@ class _Job:
         if ended is None:
             raise CannotDo("git isn't installed here")
         if must and ended.code != 0:
-            logger.warning("git failed", extra={"verb": arguments[0], "code": ended.code})
+            log.warning("git failed", extra={"verb": arguments[0], "code": ended.code})
             raise CannotDo(f"git could not do its part, {arguments[0]}")
         return ended
 

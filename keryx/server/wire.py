@@ -7,11 +7,9 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from keryx.security.redact import redact
 from keryx.tasks.models import News, NewsKind, ProgressLine, Task, TaskStatus
+from keryx.tasks.requests import MAX_REQUEST_CHARS
 
-MAX_TEXT_CHARS = 20_000
-"""The longest request or follow-up."""
-
-WrittenText = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_TEXT_CHARS)]
+WrittenText = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_REQUEST_CHARS)]
 ShortName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from keryx.agents.registry import AgentRegistry
 from keryx.clock import Clock
 from keryx.errors import Unavailable
-from keryx.tasks.engines.base import Cancel, Delivery, Steer, TaskRun
+from keryx.tasks.engines.base import Cancel, Delivery, Steer, TaskEngine, TaskRun
 from keryx.tasks.engines.local import LocalEngine
 from keryx.tasks.events import EventHub, NewsTold, TaskChanged, TaskEvent
 from keryx.tasks.limits import Limits, check_daily_cap, local_day
@@ -54,7 +54,7 @@ class TaskManager:
         self._limits = limits
         self._reports = reports
         self._events = EventHub()
-        self._engine = LocalEngine(clock)
+        self._engine: TaskEngine = LocalEngine(clock)
 
     async def start(self) -> None:
         """Take up what the last daemon left queued or running, and begin to work."""

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from keryx.errors import KeryxError
+from keryx.errors import ConfigError, KeryxError
 from keryx.voice.hearing.base import Hearing, VoiceActivity
 from keryx.voice.speaking.base import Speaking
 
 log = logging.getLogger(__name__)
 
 NEEDED = ("numpy", "onnxruntime", "ctranslate2", "tokenizers", "faster_whisper", "hibari")
-NOT_INSTALLED = "Typing only: the speech parts are not installed. Run: pip install 'keryx[speech]'"
+NOT_INSTALLED = "the speech parts are not installed. Run: pip install 'keryx[speech]'"
 
 State = Literal["loading", "ready", "typing only"]
 
@@ -112,10 +112,8 @@ class SpeechLoading:
 
 def load_parts(cache: Path, weights: Path | None, may_download: bool, report: Report) -> SpeechParts:
     """Load the real parts, the voice beside the hearing; blocks. Raises KeryxError with what to do about it."""
-    from keryx.errors import ConfigError
-
     if any(importlib.util.find_spec(name) is None for name in NEEDED):
-        raise ConfigError(NOT_INSTALLED.removeprefix("Typing only: "))
+        raise ConfigError(NOT_INSTALLED)
     return _Load(report).run(cache, weights, may_download)
 
 

@@ -69,7 +69,7 @@ async def test_the_percentage_never_falls_nor_says_done_early(tmp_path: Path) ->
 
 async def test_missing_parts_mean_typing_only_and_the_command_that_mends_it(tmp_path: Path) -> None:
     def load(report: Report) -> SpeechParts:
-        raise ConfigError(NOT_INSTALLED.removeprefix("Typing only: "))
+        raise ConfigError(NOT_INSTALLED)
 
     loading = SpeechLoading(tmp_path, load=load)
     await loading.load()

@@ -4,12 +4,9 @@ from typing import Annotated
 
 from pydantic import Field
 
-from keryx.security.pin import PinOutcome
-from keryx.voice.tools.base import Arguments, CallControl, Tool, ToolResult, failed
+from keryx.security.pin import MAX_TRIES, PinOutcome
+from keryx.voice.tools.base import Arguments, CallControl, Tool, ToolResult
 from keryx.voice.tools.projects import Nothing
-
-PIN_TRIES = 3
-"""How many tries at the PIN one call has; what is said of the tries left counts from it."""
 
 
 class Pin(Arguments):
@@ -29,7 +26,7 @@ def line_tools(control: CallControl) -> list[Tool]:
                 return ToolResult(True, {"outcome": "accepted"})
             case PinOutcome.WRONG:
                 wrong += 1
-                left = max(1, PIN_TRIES - wrong)
+                left = max(1, MAX_TRIES - wrong)
                 return _refused("wrong", f"wrong PIN, {left} tries left", left)
             case PinOutcome.LOCKED:
                 return _refused("locked", "too many wrong PINs; the call ends", 0)
@@ -49,5 +46,4 @@ def line_tools(control: CallControl) -> list[Tool]:
 
 
 def _refused(outcome: str, error: str, tries_left: int) -> ToolResult:
-    refusal = failed("refused", error)
-    return ToolResult(False, {"outcome": outcome, "tries_left": tries_left}, refusal.code, refusal.error)
+    return ToolResult(False, {"outcome": outcome, "tries_left": tries_left}, "refused", error)

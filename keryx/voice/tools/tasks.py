@@ -7,14 +7,14 @@ from pydantic import Field
 
 from keryx.tasks.manager import TaskManager
 from keryx.tasks.models import Task, TaskStatus
+from keryx.tasks.requests import MAX_REQUEST_CHARS
 from keryx.voice.tools.base import Arguments, TaskId, Tool, ToolResult
 from keryx.voice.tools.projects import known_project
 
 MAX_LISTED = 50
 """A list holds the newest so many; the counts cover the same ones."""
-MAX_TEXT_CHARS = 20_000
 
-_Text = Annotated[str, Field(min_length=1, max_length=MAX_TEXT_CHARS)]
+_Text = Annotated[str, Field(min_length=1, max_length=MAX_REQUEST_CHARS)]
 _Name = Annotated[str, Field(min_length=1, max_length=200)]
 
 

@@ -1,5 +1,6 @@
 """Where Keryx keeps its files. Imports nothing heavy: every command asks this, most ask no more."""
 
+import errno
 import os
 import shutil
 import tempfile
@@ -73,7 +74,7 @@ def make_private(folder: Path) -> None:
         for path in reversed(missing):
             path.mkdir(mode=0o700, exist_ok=True)
         if not folder.is_dir():
-            raise NotADirectoryError(20, "it is not a folder")
+            raise NotADirectoryError(errno.ENOTDIR, "it is not a folder")
     except OSError as error:
         raise ConfigError(f"cannot make the folder {folder}: {error.strerror}; set KERYX_HOME to one you own") from None
     if not os.access(folder, os.W_OK | os.X_OK):

@@ -45,11 +45,12 @@ def _is_zone(name: str) -> bool:
 
 
 def _text(value: Any) -> Any:
-    """A string without the spaces around it; "" means not set where None is allowed."""
+    """A string without the spaces around it."""
     return value.strip() if isinstance(value, str) else value
 
 
 def _unset(value: Any) -> Any:
+    """For fields that may be None: "" means not set."""
     return None if _text(value) == "" else _text(value)
 
 

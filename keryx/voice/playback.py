@@ -37,7 +37,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Unplayed:
-    """What an interruption left unheard, oldest first, with how much of each text's sound was heard."""
+    """The words that an interruption cut in two: those that were heard, and the rest."""
 
     heard: str
     unheard: str

@@ -47,7 +47,7 @@ def _clock(found: re.Match[str]) -> str:
         return f"{cardinal(found[1])} {cardinal(found[2])}{' ' + cardinal(found[3]) if found[3] else ''}"
     said = numbers.clock(found[1], found[2], found[3])
     if found[4]:
-        said = f"{said.removesuffix(chr(32) + chr(111) + chr(39) + 'clock')} {found[4][0].upper()} M"
+        said = said.removesuffix(" o'clock") + f" {found[4][0].upper()} M"
     return said
 
 

@@ -71,7 +71,6 @@ def pronounce(text: str) -> str:
     def respelled(found: re.Match[str]) -> str:
         word = found[0]
         if said := table.get(word.lower()):
-            # "US", "IT" and their like are only meant when written small.
             return said
         if word.isascii() and word.isupper() and 2 <= len(word) <= 5 and not re.search("[AEIOUY]", word):
             return " ".join(word)

@@ -6,7 +6,6 @@ from urllib.parse import unquote
 
 from keryx.security.redact import REDACTED
 from keryx.voice.speech import words
-from keryx.voice.speech.numbers import cardinal
 
 Rule = tuple[re.Pattern[str], Callable[[re.Match[str]], str]]
 
@@ -104,10 +103,6 @@ def _commit(found: re.Match[str]) -> str:
     return f"{article} commit".strip() if article else words.described("commit")
 
 
-def _dotted_name(found: re.Match[str]) -> str:
-    return dotted(found[0])
-
-
 def _identifier(found: re.Match[str]) -> str:
     return identifier(found[0])
 
@@ -160,5 +155,3 @@ _IDENTIFIERS: tuple[Rule, ...] = (
 )
 NAME_RULES = (_ADDRESSES, _PATHS, _IDENTIFIERS)
 """Before the amounts, between them, and after the symbols."""
-
-__all__ = ["NAME_RULES", "cardinal", "dotted", "identifier"]

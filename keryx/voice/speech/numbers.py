@@ -4,9 +4,7 @@ import functools
 import re
 from typing import Any
 
-_MONTHS = (
-    "January February March April May June July August September October November December".split()
-)  # fmt: skip
+_MONTHS = "January February March April May June July August September October November December".split()
 _DIGITS = "zero one two three four five six seven eight nine".split()
 _LONGEST_SAID = 12
 """Digits; a longer number is an id, not an amount, and is said digit by digit."""

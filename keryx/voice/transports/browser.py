@@ -1,6 +1,6 @@
 """The page and the terminal as a line: JSON text frames and raw sound over one WebSocket.
 
-The protocol is described at the route that serves it (`/talk`). The socket itself is a Protocol, so that any server's
+`/docs` lists the messages. The socket itself is a Protocol, so that any server's
 WebSocket, and a test's, fits.
 """
 

@@ -13,7 +13,8 @@ _CORRECTED = re.compile(
 _CANCEL = re.compile(
     r"(?:(?:no|wait|actually|yes|yeah|please|do|just|go ahead and|and|never mind(?= cancel| kill| stop| abort| scrap|"
     r" drop)|forget it|"
-    r"scratch that|then|also|you (?:can|may|should|could|must)|we (?:can|"
+    r"scratch that|(?:i|ive|we|weve|i have) changed (?:my|our) minds?|on second thoughts?|you know what|i was wrong|"
+    r"plans (?:have )?changed|it doesnt matter|then|also|you (?:can|may|should|could|must)|we (?:can|"
     r"should)|i would|id) )*"
     r"(?:(?:i dont (?:need|want) .{1,60}? (?:any ?more|any longer) (?:so )?(?:please )?))?"
     r"(?P<verb>cancel|abort|kill|stop|halt|terminate|scrap|drop|end|quit|call off|shut down|interrupt|discontinue|"
@@ -59,6 +60,10 @@ _TOPIC_FIRST = re.compile(
 _CANCEL_IT = re.compile(
     r".(?:cancel|abort|kill|stop|drop|scrap|terminate|ditch|bin|axe|call off|end) (?:it|that|this|them)\b.{0,40}$"
 )
+_OFF_THE_LIST = re.compile(
+    r"(?:take|remove|pull|cross|strike) (?P<ref>.{1,60}?) (?:off|from|out of) (?:the |my |your )?(?:task )?(?:list|"
+    r"queue)"
+)
 _CLEAR_VERBS = ("cancel", "abort", "call off")
 _CALLED_A_TASK = re.compile(r".*\b(?:one|task|job)|(?:the |my )?(?:task|job) .*|(?:work|working) on .*")
 
@@ -90,6 +95,8 @@ def cancel_in(norm: str, context: DialogueContext) -> Meant | None:
         # At the end of it a recogniser's "for" can only be a number.
         meant = task_meant(f"task {norm.split()[1]}", context)
         return meant if meant.task_id in {task.id for task in context.tasks} else None
+    if (off := _OFF_THE_LIST.fullmatch(norm)) and (meant := _meant_as_topic(off["ref"], context)).found:
+        return meant
     match = _CANCEL.fullmatch(norm)
     if match is None:
         return _bare_cancel(norm, context)

@@ -14,6 +14,7 @@ _FRAME = re.compile(
     r"(?:(?:and|but|so|okay|oh|about|regarding|as for|concerning|what about|how about|with|for|on|its about|"
     r"(?:you )?(?:know|remember)|there was|there is|theres|i was going to ask|i wanted to ask|that|you said|"
     r"(?:i|we)(?: really)? (?:dont|do not|no longer|wont|will not) (?:need|want|care about)|"
+    r"(?:please )?(?:dont|do not) (?:do|bother with|start|finish|worry about)|"
     r"(?:ive|i have|i|weve|we)(?: have)? changed (?:my|our) minds? (?:about|on)) )*"
     r"(?P<ref>.+?)(?: (?:any ?more|any longer|after all|isnt needed|is not needed|is no longer needed))*"
 )

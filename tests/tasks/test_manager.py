@@ -144,6 +144,24 @@ async def test_a_request_with_nul_and_torn_surrogates_reaches_the_agent_clean(ho
     assert task.description == "fix the 😀 test � now\nplease"
 
 
+@pytest.mark.parametrize("junk", ["x", "\0", "\ud800", "é\u2028"], ids=["one line", "NUL", "torn", "other line ends"])
+async def test_five_megabytes_of_anything_from_an_agent_do_not_wedge_its_task(house: House, junk: str) -> None:
+    flood = junk * (5_000_000 // len(junk))
+    house.agent.script(FakeTurn(f"{flood}\nSPOKEN_SUMMARY: It is fixed.", progress=(flood,)))
+    async with house.opened() as manager:
+        task = await manager.wait((await manager.dispatch("Fix it")).id)
+        (news,) = await manager.untold()
+        report = await manager.report(task.id)
+        lines = await manager.progress(task.id)
+        later = await manager.wait((await manager.dispatch("And now?")).id)
+
+    assert (task.status, news.text) == (TaskStatus.DONE, "It is fixed.")
+    assert report is not None
+    assert len(report) < 1_000_000
+    assert all(len(line.text) < 1000 for line in lines)
+    assert later.status is TaskStatus.DONE
+
+
 async def test_the_same_request_twice_is_one_task(house: House) -> None:
     async with house.opened() as manager:
         twice = await asyncio.gather(*(manager.dispatch("Fix it", request_id="call-7") for _ in range(2)))

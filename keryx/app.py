@@ -12,6 +12,7 @@ from typing import Any
 from keryx import prompts
 from keryx.agents.base import AgentRunner
 from keryx.agents.demo import DemoAgentRunner, prepare_demo_projects
+from keryx.agents.processes import reap
 from keryx.agents.registry import AgentRegistry
 from keryx.clock import Clock, SystemClock
 from keryx.config.people import owner
@@ -118,6 +119,8 @@ async def _agents(settings: Settings, places: Places, demo: bool) -> tuple[Agent
     default = DEMO_AGENT if demo else settings.agents.default
     if default == DEMO_AGENT:
         folder = places.data_dir / "demo-projects"
+        if left := await asyncio.to_thread(reap, folder):
+            log.warning("programs of an agent whose daemon was killed were ended", extra={"programs": left})
         made = await asyncio.to_thread(prepare_demo_projects, folder)
         if not projects():
             projects = partial(tuple, made)

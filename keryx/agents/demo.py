@@ -27,7 +27,7 @@ from keryx.agents.base import (
 )
 from keryx.agents.demo_projects import GIT, GIT_LIMIT_S, MENDS, PROJECTS, Mend, git_environment, prepare_demo_projects
 from keryx.agents.demo_words import Asked, Outcome, all_tests, noted, sentence, spaced, understood
-from keryx.agents.processes import Ended, run_program, small_environment
+from keryx.agents.processes import Ended, run_program, small_environment, tagged
 from keryx.clock import Clock, SystemClock
 from keryx.errors import Unavailable
 from keryx.tasks.models import Task
@@ -300,7 +300,7 @@ class _Job:
 
     async def _run(self, argv: list[str], folder: Path, environment: dict[str, str], limit_s: float) -> Ended:
         async with self._leash.held():
-            return await run_program(argv, cwd=folder, env=environment, limit_s=limit_s)
+            return await run_program(argv, cwd=folder, env=tagged(environment, self._runner.root), limit_s=limit_s)
 
     async def _step(self, line: str) -> None:
         """Tell of one step, and let it be seen for a while."""

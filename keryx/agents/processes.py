@@ -16,6 +16,10 @@ MAX_OUTPUT_BYTES = 200_000
 _PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "SYSTEMROOT")
 
 
+_OWNER = "KERYX_AGENT_OF"
+"""The variable that says whose program it is; everything the program starts inherits it."""
+
+
 @dataclass(frozen=True)
 class Ended:
     """How a program ended: its exit code, None when it was stopped at its time limit, and the end of what it wrote."""
@@ -27,6 +31,31 @@ class Ended:
 def small_environment(**extra: str) -> dict[str, str]:
     """The few variables a program needs of ours, and `extra`; no keys, and nothing that bends git or Python."""
     return {name: os.environ[name] for name in _PASSED_ON if name in os.environ} | extra
+
+
+def tagged(environment: Mapping[str, str], owner: Path) -> dict[str, str]:
+    """`environment` for a program of the daemon whose data are in `owner`, so that `reap` knows it again."""
+    return {**environment, _OWNER: str(owner)}
+
+
+def reap(owner: Path) -> int:
+    """Kill what is left of the programs of a daemon that was itself killed; how many there were. Blocking.
+
+    Only for whoever holds the lock on the data in `owner`. Nothing but the tag counts, so no stranger's process is hit
+    because it has an old number. Linux only: elsewhere nobody may read another process's environment.
+    """
+    mark, reaped = f"{_OWNER}={owner}".encode(), 0
+    for folder in Path("/proc").glob("[0-9]*"):
+        # Gone by now, or somebody else's: neither is ours to end.
+        with contextlib.suppress(OSError):
+            descriptor = os.pidfd_open(int(folder.name))
+            try:
+                if int(folder.name) != os.getpid() and mark in (folder / "environ").read_bytes().split(b"\0"):
+                    signal.pidfd_send_signal(descriptor, signal.SIGKILL)
+                    reaped += 1
+            finally:
+                os.close(descriptor)
+    return reaped
 
 
 async def run_program(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], limit_s: float) -> Ended:

@@ -2,13 +2,14 @@
 
 import asyncio
 import os
+import signal
 import sys
 from pathlib import Path
 
 import psutil
 import pytest
 
-from keryx.agents.processes import MAX_OUTPUT_BYTES, run_program, small_environment
+from keryx.agents.processes import MAX_OUTPUT_BYTES, reap, run_program, small_environment, tagged
 
 BOUND_S = 10.0
 
@@ -89,3 +90,29 @@ def test_no_key_of_ours_is_handed_on(monkeypatch: pytest.MonkeyPatch):
     assert "SOME_API_KEY" not in environment
     assert environment["EXTRA"] == "1"
     assert environment["PATH"] == os.environ["PATH"]
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="only Linux shows a process's environment")
+async def test_what_a_killed_daemon_left_running_is_ended_and_nothing_else(tmp_path: Path) -> None:
+    async with asyncio.timeout(BOUND_S):
+        environments = [tagged(small_environment(), tmp_path), tagged(small_environment(), tmp_path / "other")]
+        ours, others = [
+            await asyncio.create_subprocess_exec(
+                # Its first line is only there once its environment is its own, not yet ours.
+                *python("print(1, flush=True); import time; time.sleep(600)"),
+                stdout=asyncio.subprocess.PIPE,
+                env=each,
+            )
+            for each in environments
+        ]
+        for process in (ours, others):
+            assert process.stdout
+            assert await process.stdout.readline()
+        try:
+            assert reap(tmp_path) == 1
+            assert await ours.wait() == -signal.SIGKILL
+            assert others.returncode is None
+            assert reap(tmp_path) == 0
+        finally:
+            others.kill()
+            await others.wait()

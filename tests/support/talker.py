@@ -80,7 +80,8 @@ class Talker:
         """The reason the server gave."""
         self._socket = socket
         self._microphone: deque[bytes] = deque()
-        self._speaker: deque[bytes | str] = deque()
+        self._speaker: deque[tuple[float, bytes | str]] = deque()
+        """Sound and marks, and when each came."""
         self._fed = asyncio.Event()
         self._news = asyncio.Event()
         self._over = asyncio.Event()
@@ -218,7 +219,7 @@ class Talker:
             case "mark":
                 self._feed(message["name"])
             case "clear":
-                marks = [item for item in self._speaker if isinstance(item, str)]
+                marks = [queued for queued in self._speaker if isinstance(queued[1], str)]
                 self._speaker.clear()
                 self._speaker.extend(marks)
                 self._fed.set()
@@ -226,7 +227,7 @@ class Talker:
                 self.ended = message["reason"]
 
     def _feed(self, item: bytes | str) -> None:
-        self._speaker.append(item)
+        self._speaker.append((time.monotonic(), item))
         self._fed.set()
 
     async def _play_out(self) -> None:
@@ -235,14 +236,14 @@ class Talker:
             while not self._speaker:
                 self._fed.clear()
                 await self._fed.wait()
-            item = self._speaker.popleft()
+            came_s, item = self._speaker.popleft()
             if isinstance(item, str):
                 with contextlib.suppress(ConnectionClosed):
                     await self.send({"type": "played", "mark": item})
                 continue
-            now_s = time.monotonic()
-            ends_s = max(now_s, ends_s) + len(item) / 2 / OUT_RATE
-            await asyncio.sleep(ends_s - now_s)
+            # A loudspeaker plays on while this process waits for its turn on a busy machine.
+            ends_s = max(came_s, ends_s) + len(item) / 2 / OUT_RATE
+            await asyncio.sleep(ends_s - time.monotonic())
             self.heard += item
 
     async def _speak_out(self) -> None:

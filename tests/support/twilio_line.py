@@ -131,7 +131,7 @@ class TwilioLine:
     """Set once the daemon has closed the stream."""
 
     def __post_init__(self) -> None:
-        self._playing: deque[bytes | str] = deque()
+        self._playing: deque[tuple[float, bytes | str]] = deque()
         self._queued = asyncio.Event()
         self._speech: deque[bytes] = deque()
         self._spoken = asyncio.Event()
@@ -261,12 +261,14 @@ class TwilioLine:
                 payload = base64.b64decode(message["media"]["payload"], validate=True)
                 self.frames.append(len(payload))
                 self.came_at_s.append(self.clock.monotonic())
-                self._playing.extend(payload[at : at + FRAME_BYTES] for at in range(0, len(payload), FRAME_BYTES))
+                now_s = self.clock.monotonic()
+                frames = (payload[at : at + FRAME_BYTES] for at in range(0, len(payload), FRAME_BYTES))
+                self._playing.extend((now_s, frame) for frame in frames)
             case "mark":
-                self._playing.append(message["mark"]["name"])
+                self._playing.append((self.clock.monotonic(), message["mark"]["name"]))
             case "clear":
                 self.cleared_at_s.append(self.clock.monotonic())
-                flushed = [item for item in self._playing if isinstance(item, str)]
+                flushed = [item for _, item in self._playing if isinstance(item, str)]
                 self._playing.clear()
                 for name in flushed:
                     await self._answer(name)
@@ -279,13 +281,13 @@ class TwilioLine:
             while not self._playing:
                 self._queued.clear()
                 await self._queued.wait()
-            item = self._playing.popleft()
+            came_s, item = self._playing.popleft()
             if isinstance(item, str):
                 await self._answer(item)
                 continue
-            now_s = self.clock.monotonic()
-            self._plays_until_s = max(now_s, self._plays_until_s) + len(item) / 8000
-            await self.clock.sleep(self._plays_until_s - now_s)
+            # A telephone plays on while this process waits for its turn on a busy machine.
+            self._plays_until_s = max(came_s, self._plays_until_s) + len(item) / 8000
+            await self.clock.sleep(self._plays_until_s - self.clock.monotonic())
             self.heard += item
             self.sounding.set()
 

@@ -48,7 +48,7 @@ class Pacing:
     made_ahead_ms: int = 8000
     """Made and not yet sent; a sentence is begun only below this."""
     mark_grace_ms: int = 3000
-    """A mark that is so late will not come."""
+    """A mark that is so late is not waited for."""
 
 
 class PlayedSound(Protocol):
@@ -120,6 +120,8 @@ class Mouth:
         self._since_mark = 0
         self._to_echo: Resampler | None = None
         self._ran_dry_at_s = 0.0
+        self._given_up: dict[str, Utterance] = {}
+        """By the mark that would say it was heard: a slow line may still answer it."""
         self._work = asyncio.Event()
         self._moved = asyncio.Event()
         self._changed = asyncio.Event()
@@ -198,6 +200,8 @@ class Mouth:
         if self._ledger.answered(name):
             self._take_heard()
             self._moved.set()
+        elif late := self._given_up.pop(name, None):
+            self._report_heard(late)
 
     # -- making ---------------------------------------------------------------------------------------------------
 
@@ -337,8 +341,12 @@ class Mouth:
         lost = self._ledger.expire() if self._marks_are_lost(now_s) else []
         for _ in range(len(heard) + len(lost)):
             sentence = self._track.popleft()
-            if sentence.span.closing and sentence.span in heard:
+            if not sentence.span.closing:
+                continue
+            if sentence.span in heard:
                 self._report_heard(sentence.utterance)
+            elif sentence.span.end_mark is not None:
+                self._given_up[sentence.span.end_mark] = sentence.utterance
         if heard or lost:
             self._tell()
 
@@ -361,6 +369,7 @@ class Mouth:
         if self.echo is not None:
             self.echo.stopped(now_s * 1000)
         self._since_mark = 0
+        self._given_up.clear()  # a clear flushes marks, which then come back unheard
         self._outbox.put(ClearOut())
 
     def _close_captions(self) -> None:

@@ -11,7 +11,7 @@ from keryx.voice.engines.manner import Limits, Manner
 from keryx.voice.hearing.fake import FakeActivity, FakeHearing
 from keryx.voice.loading import SpeechParts
 from keryx.voice.speaking.fake import FakeSpeaking
-from keryx.voice.transports.base import KeyIn, StopSpeaking
+from keryx.voice.transports.base import KeyIn, Played, StopSpeaking
 from keryx.voice.transports.fake import PHONE_LIKE
 from tests.voice.engines.conversation import Conversation, ScriptedDialogue, a_piece_of_news
 
@@ -360,6 +360,37 @@ async def test_news_shown_on_a_page_that_is_gone_stays_untold(clock: VirtualCloc
         await talk.type("Still there?")
         assert talk.told == []
         assert talk.dialogue.asked == ["Still there?"]
+
+
+async def test_a_mark_that_comes_long_after_it_was_given_up_still_says_what_was_heard(clock: VirtualClock):
+    async with Conversation(clock).held() as talk:
+        await talk.quiet(2)
+        talk.line.answers_marks = False
+        talk.engine.announce([a_piece_of_news(1, "Task one is done.")])
+        await talk.quiet(8)
+        assert talk.told == []
+        for name in [content for kind, content in talk.line.carried if kind == "mark"]:
+            talk.line.send(Played(str(name)))
+        await talk.quiet(0.1)
+        assert talk.told == [1]
+
+
+async def test_a_mark_that_was_given_up_and_flushed_by_a_clear_says_nothing(clock: VirtualClock):
+    talk = Conversation(clock, hears=["Tell me.", "No, stop that now."])
+    talk.dialogue.answers["Tell me."] = ["This is a sentence of some length that goes on and on."]
+    async with talk.held():
+        await talk.quiet(2)
+        talk.line.answers_marks = False
+        talk.engine.announce([a_piece_of_news(1, "Task one is done.")])
+        await talk.quiet(8)
+        await talk.say()
+        await talk.quiet(1)
+        await talk.say()
+        assert talk.line.cleared_at_s
+        for name in [content for kind, content in talk.line.carried if kind == "mark"]:
+            talk.line.send(Played(str(name)))
+        await talk.quiet(3)
+        assert talk.told == []
 
 
 class LateVoice(FakeSpeaking):

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import importlib.metadata
 import logging
+import subprocess
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -121,7 +122,12 @@ async def _agents(settings: Settings, places: Places, demo: bool) -> tuple[Agent
         folder = places.data_dir / "demo-projects"
         if left := await asyncio.to_thread(reap, folder):
             log.warning("programs of an agent whose daemon was killed were ended", extra={"programs": left})
-        made = await asyncio.to_thread(prepare_demo_projects, folder)
+        try:
+            made = await asyncio.to_thread(prepare_demo_projects, folder)
+        except (OSError, subprocess.SubprocessError) as error:
+            raise ConfigError(
+                f"the demo's projects cannot be made in {folder}; free some space, or set KERYX_HOME to another folder"
+            ) from error
         if not projects():
             projects = partial(tuple, made)
         runners[DEMO_AGENT] = DemoAgentRunner(folder)

@@ -171,6 +171,12 @@ def execute(arguments: Sequence[str] | None = None) -> int:
         # Whoever read our output has gone ("keryx tasks list | head"); the interpreter must not flush into it again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
+    except OSError as error:
+        # A full disk, a file that may not be read: nothing is broken, and the owner can mend it.
+        if invocation.debug:
+            raise
+        where = f" ({error.filename})" if error.filename else ""
+        return _complain(f"{error.strerror or type(error).__name__}{where}; check the disk and try again", FAILED)
     except Exception as error:
         # The edge of the process: anything else is a defect, shown whole only to whoever asks.
         if invocation.debug:

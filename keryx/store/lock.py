@@ -37,7 +37,8 @@ class DataLock:
                 spoken="I'm already running on this machine.",
             ) from None
         self._lock = lock
-        self._pid_file.write_text(f"{os.getpid()}\n", encoding="ascii")
+        with contextlib.suppress(OSError):  # a full disk: it only tells a second daemon who is there
+            self._pid_file.write_text(f"{os.getpid()}\n", encoding="ascii")
 
     def release(self) -> None:
         """Let go. May be called twice."""

@@ -14,7 +14,7 @@ MIGRATIONS = Path(__file__).parent / "migrations"
 def upgrade(path: Path, *, busy_timeout_s: float) -> None:
     """Create or migrate the database at `path` (file 0600, WAL). Blocking; cheap when it is already current.
 
-    Raises `ConfigError` when the file is no database, or when a newer Keryx has written it.
+    Raises `ConfigError` when the file is no database, the disk is full, or a newer Keryx has written it.
     """
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     if not path.exists():
@@ -25,11 +25,15 @@ def upgrade(path: Path, *, busy_timeout_s: float) -> None:
             if version != SCHEMA_VERSION:
                 connection.execute("PRAGMA journal_mode=WAL")
     except sqlite3.DatabaseError as error:
-        raise ConfigError(
-            f"{path} cannot be opened as a Keryx database ({error}); move it away to start afresh"
-        ) from error
+        raise _refusal(path, error) from error
     if version != SCHEMA_VERSION:
         _migrate(path, version, busy_timeout_s)
+
+
+def _refusal(path: Path, error: BaseException | None) -> ConfigError:
+    if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_FULL:
+        return ConfigError(f"the disk is full, so {path} cannot be written; free some space and start again")
+    return ConfigError(f"{path} cannot be opened as a Keryx database ({error}); move it away to start afresh")
 
 
 def schema_version(connection: sqlite3.Connection) -> str | None:
@@ -48,6 +52,7 @@ def _migrate(path: Path, version: str | None, busy_timeout_s: float) -> None:
     from alembic.config import Config
     from alembic.script import ScriptDirectory
     from sqlalchemy import create_engine
+    from sqlalchemy.exc import DBAPIError
 
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
@@ -60,5 +65,7 @@ def _migrate(path: Path, version: str | None, busy_timeout_s: float) -> None:
         with engine.begin() as connection:
             config.attributes["connection"] = connection
             command.upgrade(config, SCHEMA_VERSION)
+    except DBAPIError as error:
+        raise _refusal(path, error.orig) from error
     finally:
         engine.dispose()

@@ -259,3 +259,19 @@ async def test_a_host_that_is_not_this_machine_is_one_line(home: Path, keryx: Ke
     ran = await keryx("serve", "--host", "192.0.2.1", "--port", "0")
     assert (ran.code, ran.err.count("\n")) == (1, 1)
     assert ran.err.startswith("keryx: cannot listen on 192.0.2.1")
+
+
+async def test_a_file_that_cannot_be_used_is_one_line_that_names_it(home: Path, keryx: Keryx) -> None:
+    (home / "keryx.lock").mkdir()
+    ran = await keryx("serve", "--demo", "--port", "0")
+    assert (ran.code, ran.err.count("\n")) == (1, 1)
+    assert "keryx.lock" in ran.err
+    assert "something broke" not in ran.err
+
+
+async def test_demo_projects_that_cannot_be_made_are_one_line(home: Path, keryx: Keryx) -> None:
+    (home / "demo-projects").write_text("in the way")
+    ran = await keryx("serve", "--demo", "--port", "0")
+    assert (ran.code, ran.err.count("\n")) == (1, 1)
+    assert "demo-projects" in ran.err
+    assert "something broke" not in ran.err

@@ -68,3 +68,9 @@ def test_a_lock_let_go_can_be_taken_again(tmp_path: Path) -> None:
     lock.release()
     with lock, pytest.raises(ConfigError):
         DataLock(tmp_path / "new folder" / "keryx.lock").acquire()
+
+
+def test_a_lock_whose_holders_number_cannot_be_written_is_held_all_the_same(tmp_path: Path) -> None:
+    (tmp_path / "keryx.lock.pid").mkdir()  # as little to be written as on a full disk
+    with DataLock(tmp_path / "keryx.lock"), pytest.raises(ConfigError, match="another Keryx is already"):
+        DataLock(tmp_path / "keryx.lock").acquire()

@@ -26,10 +26,6 @@ async def test_a_request_spoken_into_a_telephone_waits_for_the_pin_and_its_resul
         assert "pin" in (await understood(await line.ask(INVOICE_REQUEST))).lower()
         assert await daemon.get("/api/tasks") == known
 
-        wrong = len(line.heard)
-        await line.press("000000")
-        assert "two tries" in (await understood(await line.listen(wrong))).lower().replace("2", "two")
-
         sound = await line.ask(MY_PIN_IS)
         before = len(line.heard)
         answer = await understood(sound)

@@ -7,12 +7,13 @@ messages; `keryx/voice/transports/browser.py` speaks them.
 import logging
 
 from fastapi import APIRouter
-from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
+from starlette.websockets import WebSocket
 
 from keryx.errors import Unavailable
 from keryx.security.tokens import same_key
 from keryx.server.access import house
 from keryx.server.door import BUSY, MAX_CALLS
+from keryx.server.sockets import AcceptedSocket
 from keryx.voice.transports.base import LineClosed
 from keryx.voice.transports.browser import BrowserTransport
 
@@ -51,38 +52,3 @@ async def talk(websocket: WebSocket) -> None:
         await transport.turn_away(BUSY, "busy")
         return
     await keryx.take_call(transport, transport.caller)
-
-
-class AcceptedSocket:
-    """Starlette's WebSocket in the words of `keryx.voice.transports.browser.Socket`."""
-
-    def __init__(self, websocket: WebSocket) -> None:
-        self._websocket = websocket
-
-    async def receive(self) -> str | bytes:
-        if self._websocket.client_state is not WebSocketState.CONNECTED:
-            raise LineClosed("the other side has gone")
-        message = await self._websocket.receive()
-        if message["type"] == "websocket.disconnect":
-            raise LineClosed("the other side has gone")
-        text = message.get("text")
-        return text if text is not None else message["bytes"]
-
-    async def send_text(self, text: str) -> None:
-        await self._send({"type": "websocket.send", "text": text})
-
-    async def send_bytes(self, payload: bytes) -> None:
-        await self._send({"type": "websocket.send", "bytes": payload})
-
-    async def close(self, code: int, reason: str) -> None:
-        await self._send({"type": "websocket.close", "code": code, "reason": reason})
-
-    async def _send(self, message: dict[str, object]) -> None:
-        states = (self._websocket.client_state, self._websocket.application_state)
-        if states != (WebSocketState.CONNECTED, WebSocketState.CONNECTED):
-            raise LineClosed("the other side has gone")
-        try:
-            await self._websocket.send(message)
-        except (WebSocketDisconnect, RuntimeError, OSError) as error:
-            # Starlette raises RuntimeError when the close and this message crossed.
-            raise LineClosed("the other side has gone") from error

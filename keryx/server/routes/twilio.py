@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 from fastapi import APIRouter, HTTPException, Request, Response
 from starlette.requests import HTTPConnection
-from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
+from starlette.websockets import WebSocket
 
 from keryx.config.people import person_for_number
 from keryx.errors import ConfigError, Refused, Unavailable
@@ -19,6 +19,7 @@ from keryx.security.redact import mask_number
 from keryx.server.access import house
 from keryx.server.door import BUSY, MAX_CALLS
 from keryx.server.signature import SIGNATURE, ProviderSignature
+from keryx.server.sockets import AcceptedSocket
 from keryx.voice.transports.base import Caller, LineClosed
 from keryx.voice.transports.twilio import CLOSE_REFUSED, TwilioTransport
 
@@ -118,37 +119,6 @@ async def media(websocket: WebSocket) -> None:
         await transport.hang_up("busy")
         return
     await keryx.take_call(transport, Caller("phone", name, proven=False))
-
-
-class AcceptedSocket:
-    """Starlette's WebSocket in the words of `keryx.voice.transports.twilio.Socket`."""
-
-    def __init__(self, websocket: WebSocket) -> None:
-        self._websocket = websocket
-
-    async def receive_text(self) -> str:
-        if self._websocket.client_state is not WebSocketState.CONNECTED:
-            raise LineClosed("the other side has gone")
-        message = await self._websocket.receive()
-        if message["type"] == "websocket.disconnect":
-            raise LineClosed("the other side has gone")
-        return message.get("text") or ""  # a binary frame is no message of this protocol
-
-    async def send_text(self, text: str) -> None:
-        await self._send({"type": "websocket.send", "text": text})
-
-    async def close(self, code: int, reason: str) -> None:
-        await self._send({"type": "websocket.close", "code": code, "reason": reason})
-
-    async def _send(self, message: dict[str, object]) -> None:
-        states = (self._websocket.client_state, self._websocket.application_state)
-        if states != (WebSocketState.CONNECTED, WebSocketState.CONNECTED):
-            raise LineClosed("the other side has gone")
-        try:
-            await self._websocket.send(message)
-        except (WebSocketDisconnect, RuntimeError, OSError) as error:
-            # Starlette raises RuntimeError when the close and this message crossed.
-            raise LineClosed("the other side has gone") from error
 
 
 async def _signed_form(request: Request) -> dict[str, str]:

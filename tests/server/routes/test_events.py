@@ -112,10 +112,11 @@ async def test_what_was_missed_is_found_by_looking_again(tmp_path: Path, clock: 
         async with httpx2.AsyncClient(base_url=url, headers={"Authorization": f"Bearer {KEY}"}) as client:
             async with listening(client) as stream:
                 await stream.next("snapshot")
-                deaf = house.manager._events.publish  # a wake-up lost on the way, as for a slow reader
-                house.manager._events.publish = lambda event: None
+                publish = house.manager._events.publish
+                house.manager._events.publish = lambda event: None  # wake-ups lost on the way, as for a slow reader
                 await house.manager.dispatch("Fix it")
-                house.manager._events.publish = deaf
+                await house.agent.begun()  # the last that is told of it
+                house.manager._events.publish = publish
                 for _ in range(HEARTBEATS_PER_CHECK):
                     await clock.advance(HEARTBEAT_S)
                     await settle()

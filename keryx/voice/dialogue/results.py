@@ -94,7 +94,6 @@ def _newest_result(norm: str, context: DialogueContext) -> Meant | None:
         return Meant(context.focus, by="it")
     if context.focus is not None and running and not said_before:
         return Meant(context.focus, by="it")
-        return Meant(context.focus, by="it")
     if context.told is not None and (said_before or not running):
         return Meant(context.told, by="it")
     if ended:

@@ -34,8 +34,6 @@ from keryx.voice.transports.base import Caller, MediaTransport
 log = logging.getLogger(__name__)
 
 DEMO_AGENT = "fake"
-FAREWELL_GRACE_S = 2.0
-"""When the daemon stops, callers may take so long to hear it; the whole stop is bounded to five seconds."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +75,9 @@ class Keryx:
             manager = TaskManager(store, registry, clock=clock, limits=limits, reports=places.reports_dir)
             await manager.start()
             stack.push_async_callback(manager.stop)
-            loading = SpeechLoading(places.cache_dir)
+            loading = SpeechLoading(
+                places.cache_dir, weights=settings.voice.weights, may_download=settings.voice.download
+            )
             stack.callback(loading.close)
             live = LiveCalls(clock=clock)
             notifier = Notifier(manager, live, clock=clock)
@@ -101,9 +101,7 @@ class Keryx:
                 try:
                     yield house
                 finally:
-                    with contextlib.suppress(TimeoutError):
-                        async with asyncio.timeout(FAREWELL_GRACE_S):
-                            await live.hang_up_all(prompts.table("phrases.toml")["stopping"][0])
+                    await live.hang_up_all(prompts.table("phrases.toml")["stopping"][0])
 
     async def take_call(self, transport: MediaTransport, caller: Caller) -> None:
         """Hold one call from its greeting to its end; raises nothing but `CancelledError`."""

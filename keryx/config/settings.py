@@ -285,6 +285,14 @@ class Voice(Section):
     engine: Literal["cascade"] = Field(default="cascade", description='"cascade"')
     """`cascade`: hear, think and speak with parts on this machine."""
 
+    weights: Annotated[Annotated[Path, AfterValidator(_folder)] | None, BeforeValidator(_unset)] = Field(
+        default=None, description="an existing folder, as an absolute path or one beginning with ~"
+    )
+    """A folder with the recogniser's weights, tried before the installed packages."""
+
+    download: bool = Field(default=False, description="true or false")
+    """Whether the weights may be fetched from the public model hub when no other source has them."""
+
 
 class Settings(Section):
     """Everything the owner can set, checked."""

@@ -12,8 +12,8 @@ from keryx.voice.engines.waiting import happened_within
 
 log = logging.getLogger(__name__)
 
-FAREWELL_GRACE_S = 8.0
-"""How long callers may take to hear that the daemon stops."""
+FAREWELL_GRACE_S = 2.0
+"""How long callers may take to hear that the daemon stops; the whole stop is bounded to five seconds."""
 RESTARTING = "restarting"
 """Why a call ends when the daemon stops: whoever it was may call again in a moment, and the page does."""
 

@@ -167,8 +167,22 @@ class _Load:
         from keryx.voice.speaking.hibari import HibariSpeaking
 
         self._step("voice", 0.0)
-        mouth = HibariSpeaking(files.shipped_file(files.HIBARI))
+        try:
+            mouth = HibariSpeaking(files.shipped_file(files.HIBARI))
+        except KeryxError as error:
+            mouth = self._spare_voice(error)
         self._step("voice", 1.0)
+        return mouth
+
+    def _spare_voice(self, error: KeryxError):
+        """espeak-ng, if it is installed; else what is wrong with the first voice stands."""
+        from keryx.voice.speaking.espeak import EspeakSpeaking
+
+        try:
+            mouth = EspeakSpeaking()
+        except KeryxError:
+            raise error from None
+        log.warning("speaking with the spare voice", extra={"why": str(error)})
         return mouth
 
     def _step(self, part: str, done: float) -> None:

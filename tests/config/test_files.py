@@ -57,7 +57,7 @@ def test_every_field_can_be_set_by_the_environment(home: Path) -> None:
         "projects": {"root": str(home), "names": "billing,website"},
         "agents": {"default": "codex"},
         "tasks": {"max_concurrent": "7", "daily_cap": "9"},
-        "voice": {"engine": "cascade"},
+        "voice": {"engine": "cascade", "weights": str(home), "download": "true"},
     }
     assert {name: set(section) for name, section in values.items()} == {
         name: set(section) for name, section in Settings().model_dump().items()

@@ -10,7 +10,7 @@ import pytest
 
 from keryx.errors import ConfigError
 from keryx.voice.hearing.fake import FakeActivity, FakeHearing
-from keryx.voice.loading import NOT_INSTALLED, Report, SpeechLoading, SpeechParts, load_parts
+from keryx.voice.loading import NOT_INSTALLED, Report, SpeechLoading, SpeechParts, _Load, load_parts
 from keryx.voice.speaking.fake import FakeSpeaking
 
 WAIT_S = 5.0
@@ -162,3 +162,11 @@ def test_a_wrong_weights_folder_falls_through_to_the_packages(tmp_path: Path) ->
 
     assert "Loading the weights." in said
     assert (tmp_path / "cache" / "whisper-base" / "model.bin").stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.speech
+def test_a_broken_voice_is_replaced_by_the_spare_one_if_that_is_installed(tmp_path: Path) -> None:
+    pytest.importorskip("espeakng_loader", reason="the espeak extra is not installed")
+    spare = _Load(lambda what, done: None)._spare_voice(ConfigError("the voice's file is damaged"))
+    assert len(spare.speak_now("One moment.")) > spare.rate / 4
+    spare.close()

@@ -157,7 +157,7 @@ class HubSource:
 
     def fetch(self, model: Model, stamps: "Stamps", progress: Progress) -> Path:
         if not self._allowed:
-            raise NotHere("downloading is not allowed")
+            raise NotHere("downloading is not allowed; voice.download = true allows it")
         try:
             from faster_whisper import download_model
         except ImportError:

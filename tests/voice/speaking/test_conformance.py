@@ -89,9 +89,11 @@ async def test_two_calls_at_once_each_get_their_own_sentence(speaking: Speaking)
     together = await asyncio.gather(said(speaking, TEXT), said(speaking, other))
 
     for expected, sound in zip(alone, together, strict=True):
-        # espeak begins each sentence at another phase, so only the course of its loudness is the same.
-        assert len(sound) == len(expected)
-        assert np.corrcoef(loudness(expected), loudness(sound))[0, 1] > 0.9
+        # espeak begins each sentence at another phase, so its length and the course of its loudness are only alike.
+        assert abs(len(sound) - len(expected)) <= speaking.rate * 0.03
+        together_loud, alone_loud = loudness(sound), loudness(expected)
+        both = min(len(together_loud), len(alone_loud))
+        assert np.corrcoef(alone_loud[:both], together_loud[:both])[0, 1] > 0.9
 
 
 async def test_closing_early_stops_it_and_leaves_it_usable(speaking: Speaking) -> None:

@@ -1,6 +1,7 @@
 """What every synthesizer of this machine has in common: one thread, whole clauses in, levelled chunks out."""
 
 import asyncio
+from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
@@ -23,7 +24,7 @@ _AUDIBLE_DBFS = -65.0
 _BLOCK_S = 0.01
 
 
-class ThreadedSpeaking:
+class ThreadedSpeaking(ABC):
     """A `Speaking` for any number of calls: clause by clause on one thread, so that no two mix and none waits long.
 
     Closing or cancelling `speak` stops it after the clause the thread is at, which is then thrown away.
@@ -59,9 +60,9 @@ class ThreadedSpeaking:
         for sound in self.synthesize(text, pace):
             yield leveller.push(trimmed(sound, self.rate, PAUSE_S / pace))
 
+    @abstractmethod
     def synthesize(self, text: str, pace: float) -> Iterator[np.ndarray]:
         """Clauses as the synthesizer makes them; runs in the voice's thread."""
-        raise NotImplementedError
 
     def close(self) -> None:
         """Give up what waits and free the voice's thread; may be called twice."""

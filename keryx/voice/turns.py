@@ -28,7 +28,7 @@ class Timing:
     min_speech_ms: int = 190
     """Less speech than that was a click, a key or a knock."""
     speculate_ms: int = 128
-    """Earlier would be every stop consonant; what is transcribed needlessly is given up at once."""
+    """Shorter pauses are in every stop consonant; what is transcribed needlessly is given up at once."""
     end_ms: int = 320
     unfinished_ms: int = 800
     split_at_pause_ms: int = 24_000

@@ -115,10 +115,10 @@ async def in_the_call() -> list[Row]:
     """A result's way into a quiet call, and how soon speech over it silences it; in this process."""
     with tempfile.TemporaryDirectory() as cache:
         parts = await load_parts(Path(cache))
-        results = await talk_latency.result_to_first_audio_ms(parts, LINES["16 kHz"], count=20)
+        results = await talk_latency.result_to_first_audio_ms(parts, LINES["16 kHz"], count=10)
         rows = [at_most("result → first audio of its summary, p95", percentile(results, 0.95), 250, "ms")]
         for line, capabilities in LINES.items():
-            cleared = await barge_in.onset_to_clear_ms(parts, capabilities, spoken_requests() * ROUNDS)
+            cleared = await barge_in.onset_to_clear_ms(parts, capabilities, spoken_requests())
             rows.append(
                 at_most(
                     f"speech onset → clear, {line}, median (n={len(cleared)})", statistics.median(cleared), 150, "ms"

@@ -26,7 +26,7 @@ WINDOW_S = 30.0
 PAD_S = 10.0
 """Silence after the sound. With less, short phrases loop; the rest of the 30 s costs time and gains nothing."""
 
-BEAM = 5
+BEAM = 3
 MIN_SOUND_S = 0.1
 """Anything shorter cannot hold a word."""
 

@@ -8,7 +8,7 @@ from keryx.voice.hearing.base import VAD_FRAME, Transcript
 if TYPE_CHECKING:
     import numpy as np
 
-LOUD = 0.01
+LOUD = 0.005
 """Root mean square above which the fake takes a frame for speech."""
 
 

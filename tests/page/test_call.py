@@ -18,6 +18,8 @@ pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 FRAME_BYTES = 640
 SPOKEN = "joe_01_16k.wav"
+AHEAD_S = 0.1
+"""A browser makes sound ahead of the loudspeaker by what its audio device buffers; a mark may be early by that."""
 
 
 def call_button(page: Page):
@@ -78,9 +80,9 @@ async def test_a_mark_is_answered_when_what_came_before_it_was_played(page: Page
     await line.play(tone(0.4))
     await line.mark("end")
     await operator.given(Played, where=lambda played: played.name == "half")
-    assert loop.time() - began_s >= 0.6
+    assert loop.time() - began_s >= 0.6 - AHEAD_S
     await operator.given(Played, where=lambda played: played.name == "end")
-    assert loop.time() - began_s >= 1.0
+    assert loop.time() - began_s >= 1.0 - AHEAD_S
 
 
 async def test_a_mark_with_nothing_before_it_is_answered_at_once(page: Page, operator: Operator) -> None:

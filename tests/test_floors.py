@@ -105,6 +105,7 @@ BROAD_EXCEPT_HOMES: dict[str, str] = {
     "keryx.tasks.turns": "the edge of a task's turn",
     "keryx.agents.base": "a session's run never raises",
     "keryx.agents.demo": "a session's run never raises",
+    "keryx.agents.session": "a session's run never raises, whatever its agent or its approver does",
     "keryx.voice.call": "the edge of a call",
     "keryx.voice.engines.listening": "the edge of one stretch: the caller is asked again",
     "keryx.voice.engines.speaking": "the edge of one sentence: it is only shown",

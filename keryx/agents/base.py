@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol, assert_never
 
+from keryx.agents.approver import Answer, Approver, Ask, Effect, NobodyToAsk
 from keryx.agents.asked import what_was_asked
+from keryx.agents.events import TokenUsage
 from keryx.agents.summary import (
     MAX_SUMMARY_CHARS,
     extract_restart_request,
@@ -28,10 +30,15 @@ __all__ = [
     "MAX_SUMMARY_CHARS",
     "AgentRunner",
     "AgentSession",
+    "Answer",
+    "Approver",
+    "Ask",
+    "Effect",
     "FakeAgentRunner",
     "FakeAgentSession",
     "FakeTurn",
     "Leash",
+    "NobodyToAsk",
     "OnProgress",
     "RunResult",
     "Steer",
@@ -57,15 +64,6 @@ OnProgress = Callable[[str], Awaitable[None]]
 
 class SteerUnavailable(Exception):
     """`AgentSession.send` was refused and nothing was delivered: it is safe to run the text as a turn of its own."""
-
-
-@dataclass(frozen=True)
-class TokenUsage:
-    """Tokens of one turn. `input_tokens` counts the cached ones too (`cached_input_tokens` ≤ `input_tokens`)."""
-
-    input_tokens: int
-    output_tokens: int
-    cached_input_tokens: int = 0
 
 
 @dataclass(frozen=True)

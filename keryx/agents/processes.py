@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import os
+import secrets
 import signal
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -18,6 +19,57 @@ _PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "SYSTEMROOT")
 
 _OWNER = "KERYX_AGENT_OF"
 """The variable that says whose program it is; everything the program starts inherits it."""
+
+
+class AgentProcesses:
+    """The processes of all agents of one daemon: tagged, each in its own group, and ended when their time has come."""
+
+    def __init__(self, owner: Path) -> None:
+        """`owner` is the folder of the daemon's data."""
+        self._owner = owner
+
+    def begin(self, task_id: int, environment: Mapping[str, str]) -> "AgentRun":
+        """A new run of an agent for a task; nothing is started yet."""
+        run_id = secrets.token_hex(8)
+        tags = {_OWNER: str(self._owner), "KERYX_TASK_ID": str(task_id), "KERYX_AGENT_RUN": run_id}
+        return AgentRun(run_id, {**environment, **tags})
+
+
+class AgentRun:
+    """One agent process and everything it starts."""
+
+    def __init__(self, run_id: str, environment: dict[str, str]) -> None:
+        self.id = run_id
+        self.environment = environment
+        """What every process of it gets, whole."""
+
+    def command(self, argv: Sequence[str]) -> list[str]:
+        """`argv` so that the program it starts leads its own group and, on Linux, dies with this daemon."""
+        return list(argv)
+
+    def note(self, pid: int) -> None:
+        """Record a process that somebody else started by `command`."""
+
+    async def spawn(self, argv: Sequence[str], *, cwd: Path) -> asyncio.subprocess.Process:
+        """Start `argv` with three pipes, recorded. Raises `OSError` when it cannot be started."""
+        process = await asyncio.create_subprocess_exec(
+            *self.command(argv),
+            cwd=cwd,
+            env=self.environment,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            start_new_session=True,
+        )
+        self.note(process.pid)
+        return process
+
+    async def end(self) -> int:
+        """Kill whatever of it still runs, children in sessions of their own included; how many there were.
+
+        Bounded; may be called twice.
+        """
+        return 0
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,302 @@
+"""OpenAI's Responses API on loopback, scripted: the model that the real Codex talks to in tests.
+
+Events are whole, as the published types of the `openai` package want them; `sent` keeps them for a test to check.
+"""
+
+import asyncio
+import itertools
+import json
+from collections import deque
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, suppress
+from http import HTTPStatus
+from typing import Any, assert_never
+
+from tests.support.model_steps import AskUser, Call, Drop, Refuse, Run, Say, Stall, Step, Write
+
+ASKED_S = 30.0
+INPUT_TOKENS, CACHED_TOKENS, OUTPUT_TOKENS, REASONING_TOKENS = 1000, 400, 50, 10
+_NO_MODELS = b'{"object":"list","data":[],"models":[]}'
+
+
+@asynccontextmanager
+async def responses_server() -> AsyncIterator["ResponsesServer"]:
+    """A server on a free port for the length of the block; every connection is closed at its end."""
+    model = ResponsesServer()
+    server = await asyncio.start_server(model.serve, "127.0.0.1", 0)
+    model.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+    try:
+        yield model
+    finally:
+        server.close()
+        await model.close()
+        await server.wait_closed()
+
+
+class ResponsesServer:
+    """As `ModelServer`. What a request's headers said of who asks stands in `authorizations`, in the same order."""
+
+    def __init__(self) -> None:
+        self.url = ""
+        self.requests: list[dict[str, Any]] = []
+        self.authorizations: list[str | None] = []
+        self.sent: list[dict[str, Any]] = []
+        """Every event that was streamed."""
+        self._steps: deque[Step] = deque()
+        self._came = asyncio.Condition()
+        self._connections: set[asyncio.Task[None]] = set()
+        self._numbers = itertools.count(1)
+
+    def script(self, *steps: Step) -> None:
+        self._steps.extend(steps)
+
+    async def asked(self, times: int = 1) -> None:
+        async with asyncio.timeout(ASKED_S), self._came:
+            await self._came.wait_for(lambda: len(self.requests) >= times)
+
+    def heard(self, text: str) -> int:
+        return sum(said.count(text) for said in _strings(self.requests[-1]["input"])) if self.requests else 0
+
+    async def close(self) -> None:
+        """Break every connection."""
+        for connection in self._connections:
+            connection.cancel()
+        await asyncio.gather(*self._connections, return_exceptions=True)
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """One connection, for as long as its requests keep coming."""
+        connection = asyncio.current_task()
+        assert connection
+        self._connections.add(connection)
+        try:
+            with suppress(ConnectionError, asyncio.IncompleteReadError):
+                while await self._answer(reader, writer):
+                    pass
+        except asyncio.CancelledError:
+            pass  # the test is over; a cancelled connection handler would only be logged
+        finally:
+            self._connections.discard(connection)
+            writer.close()
+
+    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        """Answer one request; whether the connection stays open."""
+        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+        method, path, _ = head[0].split(" ")
+        headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:])}
+        body = await reader.readexactly(int(headers.get("content-length", 0)))
+        if method != "POST" or not path.endswith("/responses"):
+            await _reply(writer, HTTPStatus.OK, _NO_MODELS)
+            return True
+        async with self._came:
+            self.requests.append(json.loads(body))
+            self.authorizations.append(headers.get("authorization"))
+            self._came.notify_all()
+        step = self._steps.popleft() if self._steps else Say()
+        if isinstance(step, Refuse):
+            await _refuse(writer, step)
+            return True
+        return await _Response(self, self.requests[-1], reader, writer, next(self._numbers)).play(step)
+
+    def number(self) -> int:
+        """A number that was never given before, for an id."""
+        return next(self._numbers)
+
+
+class _Response:
+    """One streamed response."""
+
+    def __init__(
+        self,
+        server: ResponsesServer,
+        request: dict[str, Any],
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        number: int,
+    ) -> None:
+        self._server = server
+        self._request = request
+        self._reader = reader
+        self._writer = writer
+        self._id = f"resp_{number}"
+        self._output: list[dict[str, Any]] = []
+        self._sequence = itertools.count()
+
+    async def play(self, step: Say | Run | Write | AskUser | Call | Stall | Drop) -> bool:
+        """Stream `step`; whether the connection stays open."""
+        self._writer.write(
+            b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n",
+        )
+        await self._event("response.created", response=self._whole("in_progress"))
+        match step:
+            case Say(text, pause_s, piece_chars):
+                await self._say(text, "final_answer", pause_s, piece_chars)
+            case Run(command, say):
+                await self._say_first(say)
+                await self._run(command)
+            case Write(path, content, say):
+                await self._say_first(say)
+                await self._write(path, content)
+            case AskUser(question, choices):
+                options = [{"label": choice, "description": choice} for choice in choices]
+                asked = {"id": "q1", "header": "Question", "question": question, "options": options}
+                await self._call("request_user_input", {"questions": [asked]})
+            case Call(tool, arguments):
+                await self._call(tool, arguments)
+            case Stall(text) | Drop(text):
+                await self._begin_saying(text, "final_answer")
+                if isinstance(step, Stall):
+                    await self._reader.read()
+                self._writer.transport.abort()
+                return False
+            case never:
+                assert_never(never)
+        await self._event("response.completed", response=self._whole("completed"))
+        self._writer.write(b"0\r\n\r\n")
+        await self._writer.drain()
+        return True
+
+    async def _say_first(self, text: str) -> None:
+        if text:
+            await self._say(text, "commentary")
+
+    async def _say(self, text: str, phase: str, pause_s: float = 0.0, piece_chars: int = 20) -> None:
+        item = await self._begin_saying("", phase)
+        for at in range(0, len(text), piece_chars):
+            await self._delta(item, text[at : at + piece_chars])
+            if pause_s:
+                await asyncio.sleep(pause_s)
+        content = [{"type": "output_text", "text": text, "annotations": []}]
+        await self._end_item({**item, "status": "completed", "content": content})
+
+    async def _begin_saying(self, text: str, phase: str) -> dict[str, Any]:
+        item = {
+            "type": "message",
+            "id": f"msg_{self._server.number()}",
+            "role": "assistant",
+            "status": "in_progress",
+            "content": [],
+            "phase": phase,
+        }
+        await self._event("response.output_item.added", output_index=len(self._output), item=item)
+        if text:
+            await self._delta(item, text)
+        return item
+
+    async def _delta(self, item: dict[str, Any], text: str) -> None:
+        await self._event(
+            "response.output_text.delta",
+            item_id=item["id"],
+            output_index=len(self._output),
+            content_index=0,
+            delta=text,
+            logprobs=[],
+        )
+
+    async def _run(self, command: str) -> None:
+        if self._in_code_mode:
+            await self._custom("exec", f"text(await tools.exec_command({json.dumps({'cmd': command})}));")
+        else:
+            await self._call("exec_command", {"cmd": command})
+
+    async def _write(self, path: str, content: str) -> None:
+        lines = "".join(f"+{line}\n" for line in content.splitlines())
+        patch = f"*** Begin Patch\n*** Add File: {path}\n{lines}*** End Patch\n"
+        if self._in_code_mode:
+            await self._custom("exec", f"text(await tools.apply_patch({json.dumps(patch)}));")
+        else:
+            await self._custom("apply_patch", patch)
+
+    @property
+    def _in_code_mode(self) -> bool:
+        """Newer models are given one tool, which runs JavaScript that calls the others."""
+        return not any(tool.get("name") == "exec_command" for tool in self._request.get("tools", []))
+
+    async def _call(self, name: str, arguments: dict[str, Any]) -> None:
+        number = self._server.number()
+        call = {
+            "type": "function_call",
+            "id": f"fc_{number}",
+            "call_id": f"call_{number}",
+            "arguments": json.dumps(arguments),
+            "status": "completed",
+            **self._named(name),
+        }
+        await self._end_item(call)
+
+    def _named(self, name: str) -> dict[str, str]:
+        """A tool's name as the model must give it: tools of a server stand in a namespace of the request."""
+        for space in self._request.get("tools", []):
+            if space.get("type") == "namespace":
+                for tool in space["tools"]:
+                    if name in (tool["name"], space["name"] + tool["name"], f"{space['name']}__{tool['name']}"):
+                        return {"namespace": space["name"], "name": tool["name"]}
+        return {"name": name}
+
+    async def _custom(self, name: str, written: str) -> None:
+        number = self._server.number()
+        call = {"type": "custom_tool_call", "id": f"ctc_{number}", "call_id": f"call_{number}"}
+        await self._end_item({**call, "name": name, "input": written})
+
+    async def _end_item(self, item: dict[str, Any]) -> None:
+        await self._event("response.output_item.done", output_index=len(self._output), item=item)
+        self._output.append(item)
+
+    def _whole(self, status: str) -> dict[str, Any]:
+        whole = {
+            "id": self._id,
+            "object": "response",
+            "created_at": 0,
+            "status": status,
+            "model": self._request["model"],
+            "output": self._output,
+            "parallel_tool_calls": False,
+            "tool_choice": "auto",
+            "tools": [],
+            "error": None,
+            "incomplete_details": None,
+            "instructions": None,
+            "metadata": None,
+        }
+        if status == "completed":
+            whole["usage"] = {
+                "input_tokens": INPUT_TOKENS,
+                "input_tokens_details": {"cached_tokens": CACHED_TOKENS, "cache_write_tokens": 0},
+                "output_tokens": OUTPUT_TOKENS,
+                "output_tokens_details": {"reasoning_tokens": REASONING_TOKENS},
+                "total_tokens": INPUT_TOKENS + OUTPUT_TOKENS,
+            }
+        return whole
+
+    async def _event(self, kind: str, **fields: Any) -> None:
+        event = {"type": kind, "sequence_number": next(self._sequence), **fields}
+        self._server.sent.append(json.loads(json.dumps(event)))
+        line = f"event: {kind}\ndata: {json.dumps(event)}\n\n".encode()
+        self._writer.write(b"%x\r\n%s\r\n" % (len(line), line))
+        await self._writer.drain()
+
+
+async def _refuse(writer: asyncio.StreamWriter, step: Refuse) -> None:
+    error = {"message": step.message, "type": "scripted", "code": "scripted", "param": None}
+    if step.message.startswith("{"):  # the whole error, where its kind matters
+        error |= json.loads(step.message)
+    later = {} if step.retry_after_s is None else {"retry-after": f"{step.retry_after_s:g}"}
+    await _reply(writer, HTTPStatus(step.status), json.dumps({"error": error}).encode(), **later)
+
+
+async def _reply(writer: asyncio.StreamWriter, status: HTTPStatus, body: bytes, **headers: str) -> None:
+    headers |= {"content-type": "application/json", "content-length": str(len(body))}
+    lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+    writer.write(f"HTTP/1.1 {status.value} {status.phrase}\r\n{lines}\r\n".encode() + body)
+    await writer.drain()
+
+
+def _strings(value: Any) -> Iterator[str]:
+    match value:
+        case str():
+            yield value
+        case list():
+            for item in value:
+                yield from _strings(item)
+        case dict():
+            for item in value.values():
+                yield from _strings(item)

@@ -27,7 +27,9 @@ from keryx.agents.base import (
 )
 from keryx.agents.demo_projects import GIT, GIT_LIMIT_S, MENDS, PROJECTS, Mend, git_environment, prepare_demo_projects
 from keryx.agents.demo_words import Asked, Outcome, all_tests, noted, sentence, spaced, understood
-from keryx.agents.processes import Ended, run_program, small_environment, tagged
+from keryx.agents.processes import tagged
+from keryx.agents.programs import Ended, run_program
+from keryx.agents.surroundings import small_environment
 from keryx.clock import Clock, SystemClock
 from keryx.errors import Unavailable
 from keryx.tasks.models import Task

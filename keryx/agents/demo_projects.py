@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from keryx.agents.processes import small_environment
+from keryx.agents.surroundings import small_environment
 
 GIT_LIMIT_S = 20.0
 # No identity, no hook, no signing and no setting of this machine reaches the throw-away repositories.

@@ -1,59 +1,140 @@
-"""Programs an agent runs: each in its own group, bounded in time, and gone when it ends, however it ends."""
+"""The processes of agents: tagged, each in its own session, dying with the daemon, recorded, and ended for certain.
+
+What ends them, one behind the other: the adapter asks the agent; `AgentRun.end` kills what is left; on Linux the kernel
+kills the agent itself the moment the daemon dies; the next daemon's `reap` kills what that left.
+"""
 
 import asyncio
 import contextlib
+import json
+import logging
 import os
 import secrets
-import signal
+import shlex
+import shutil
+import subprocess
+import sys
 import tempfile
+import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from keryx.agents.process_table import Known, began, carries, end_all, lives_in
+
+__all__ = ["AgentProcesses", "AgentRun", "reap", "tagged"]
+
 TERM_GRACE_S = 0.5
-KILL_GRACE_S = 2.0
-MAX_OUTPUT_BYTES = 200_000
-
-_PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "SYSTEMROOT")
-
+KILL_LIMIT_S = 2.0
+REAP_LIMIT_S = 5.0
+PROBE_LIMIT_S = 5.0
 
 _OWNER = "KERYX_AGENT_OF"
 """The variable that says whose program it is; everything the program starts inherits it."""
+_TASK = "KERYX_TASK_ID"
+_RUN = "KERYX_AGENT_RUN"
+_PROGRAM = "KERYX_AGENT_PROGRAM"
+_UNSET = "KERYX_AGENT_UNSET"
+
+_FOLDER = "agent-processes"
+_RECORD = ".json"
+
+# A daemon that died before the kernel was asked to tell of its death is noticed here: the parent is another by then.
+_GUARD = '[ "$PPID" = "$0" ] || exit 143; exec "$@"'
+_LEAD = "import os, sys; os.setsid(); os.execvp(sys.argv[1], sys.argv[1:])"
+
+_LAUNCHER = """\
+#!/bin/sh
+# Starts an agent for Keryx, in a session of its own, without the variables that it is not to have.
+set -- "${program}" "$@"
+for KERYX_AGENT_NAME in ${unset}; do command unset "$KERYX_AGENT_NAME" 2>/dev/null; done
+unset KERYX_AGENT_NAME {program} {unset}
+exec {prefix} "$@"
+"""
+
+log = logging.getLogger(__name__)
 
 
 class AgentProcesses:
-    """The processes of all agents of one daemon: tagged, each in its own group, and ended when their time has come."""
+    """The processes of all agents of one daemon: tagged, each in its own session, and ended when their time is up."""
 
     def __init__(self, owner: Path) -> None:
-        """`owner` is the folder of the daemon's data."""
+        """`owner` is the folder of the daemon's data. Blocks for a few milliseconds."""
         self._owner = owner
+        self._dying = _dying()
 
     def begin(self, task_id: int, environment: Mapping[str, str]) -> "AgentRun":
-        """A new run of an agent for a task; nothing is started yet."""
+        """A new run of an agent for a task; nothing is started yet.
+
+        Tags in `environment` are replaced: those of a daemon that was itself started by an agent are not handed on.
+        """
         run_id = secrets.token_hex(8)
-        tags = {_OWNER: str(self._owner), "KERYX_TASK_ID": str(task_id), "KERYX_AGENT_RUN": run_id}
-        return AgentRun(run_id, {**environment, **tags})
+        tags = {_OWNER: str(self._owner), _TASK: str(task_id), _RUN: run_id}
+        return AgentRun(run_id, {**environment, **tags}, self._owner / _FOLDER, self._dying)
 
 
 class AgentRun:
     """One agent process and everything it starts."""
 
-    def __init__(self, run_id: str, environment: dict[str, str]) -> None:
+    def __init__(self, run_id: str, environment: dict[str, str], records: Path, dying: Sequence[str]) -> None:
         self.id = run_id
         self.environment = environment
         """What every process of it gets, whole."""
+        self._records = records
+        self._dying = tuple(dying)
+        self._noted: list[Known] = []
 
     def command(self, argv: Sequence[str]) -> list[str]:
-        """`argv` so that the program it starts leads its own group and, on Linux, dies with this daemon."""
-        return list(argv)
+        """`argv` so that on Linux the program dies with this daemon; to be started as leader of its own session.
+
+        It must be started from the main thread: the kernel tells of the death of the thread that started a process.
+        """
+        return [*self._dying, *argv]
+
+    def launcher(self, program: str) -> Path:
+        """An executable that stands for `program`, for an SDK that starts its agent itself and takes but one path.
+
+        It passes its arguments on, makes the program lead a session of its own and, on Linux, die with this daemon. It
+        drops the variables of this daemon that are not in `environment`: an SDK that adds the daemon's own to what it
+        is given would hand over every secret. What it needs is put into `environment`, so hand that over after this
+        call. Start it from the main thread. Raises `OSError` when it cannot be written.
+        """
+        self.environment[_PROGRAM] = program
+        # A name that is none to a shell is not passed on by it either.
+        ours = (name for name in os.environ.keys() - self.environment.keys() if name.isidentifier())
+        self.environment[_UNSET] = " ".join(sorted(ours))
+        leading = [found] if (found := shutil.which("setsid")) else [sys.executable, "-I", "-S", "-c", _LEAD]
+        script = _LAUNCHER.format(program=_PROGRAM, unset=_UNSET, prefix=shlex.join([*leading, *self._dying]))
+        path = self._records / "launch"
+        # Written once a daemon: a script that is just being written cannot be executed.
+        if not path.exists() or path.read_text() != script:
+            _write(path, script, mode=0o700)
+        return path
 
     def note(self, pid: int) -> None:
-        """Record a process that somebody else started by `command`."""
+        """Record a process that somebody else started by `command` or `launcher`, for the next daemon to find."""
+        start = began(pid)
+        if start is None:
+            return
+        self._noted.append(Known(pid, start))
+        record = {"pid": pid, "began": start, "task": self.environment[_TASK], "run": self.id}
+        try:
+            _write(self._record(pid), json.dumps(record), mode=0o600)
+        except OSError as error:
+            # A full disk does not stop the agent: its tag is a record too.
+            log.warning("agent process not recorded", extra={"error": type(error).__name__})
 
     async def spawn(self, argv: Sequence[str], *, cwd: Path) -> asyncio.subprocess.Process:
-        """Start `argv` with three pipes, recorded. Raises `OSError` when it cannot be started."""
+        """Start `argv` with three pipes, recorded. Raises `OSError` when it cannot be started.
+
+        Only from the main thread. A cancellation may leave it started; `end` finds it.
+        """
+        assert threading.current_thread() is threading.main_thread(), "it would die with this thread"
+        program = shutil.which(argv[0], path=self.environment.get("PATH", os.defpath))
+        if program is None:
+            # What is put before it would start, and only then not find it.
+            raise FileNotFoundError(f"{argv[0]} is not there or cannot be executed")
         process = await asyncio.create_subprocess_exec(
-            *self.command(argv),
+            *self.command([program, *argv[1:]]),
             cwd=cwd,
             env=self.environment,
             stdin=asyncio.subprocess.PIPE,
@@ -65,24 +146,23 @@ class AgentRun:
         return process
 
     async def end(self) -> int:
-        """Kill whatever of it still runs, children in sessions of their own included; how many there were.
+        """End whatever of it still runs, children in sessions of their own included; how many there were.
 
-        Bounded; may be called twice.
+        Asked first, then killed. Bounded by `TERM_GRACE_S` + `KILL_LIMIT_S`; may be called twice. A cancellation ends
+        the wait, not the killing.
         """
-        return 0
+        return await asyncio.to_thread(self._end)
 
+    def _end(self) -> int:
+        mark = carries(f"{_RUN}={self.id}")
+        ended = end_all(mark, self._noted, grace_s=TERM_GRACE_S, limit_s=KILL_LIMIT_S)
+        for known in self._noted:
+            if began(known.pid) != known.began:
+                self._record(known.pid).unlink(missing_ok=True)
+        return ended
 
-@dataclass(frozen=True)
-class Ended:
-    """How a program ended: its exit code, None when it was stopped at its time limit, and the end of what it wrote."""
-
-    code: int | None
-    output: str
-
-
-def small_environment(**extra: str) -> dict[str, str]:
-    """The few variables a program needs of ours, and `extra`; no keys, and nothing that bends git or Python."""
-    return {name: os.environ[name] for name in _PASSED_ON if name in os.environ} | extra
+    def _record(self, pid: int) -> Path:
+        return self._records / f"{self.id}-{pid}{_RECORD}"
 
 
 def tagged(environment: Mapping[str, str], owner: Path) -> dict[str, str]:
@@ -91,71 +171,58 @@ def tagged(environment: Mapping[str, str], owner: Path) -> dict[str, str]:
 
 
 def reap(owner: Path) -> int:
-    """Kill what is left of the programs of a daemon that was itself killed; how many there were. Blocking.
+    """Kill what is left of the agents of a daemon that was itself killed; how many there were. Blocking, bounded.
 
-    Only for whoever holds the lock on the data in `owner`. Nothing but the tag counts, so no stranger's process is hit
-    because it has an old number. Linux only: elsewhere nobody may read another process's environment.
+    Only for whoever holds the lock on the data in `owner`. A process counts by its tag, or by a record that names its
+    number and its start, so no stranger is hit because it has an old number. Neither this process nor those it comes
+    from are hit, though an agent of this daemon may have started it. Elsewhere than on Linux only the records count.
     """
-    mark, reaped = f"{_OWNER}={owner}".encode(), 0
-    for folder in Path("/proc").glob("[0-9]*"):
-        # Gone by now, or somebody else's: neither is ours to end.
-        with contextlib.suppress(OSError):
-            descriptor = os.pidfd_open(int(folder.name))
-            try:
-                if int(folder.name) != os.getpid() and mark in (folder / "environ").read_bytes().split(b"\0"):
-                    signal.pidfd_send_signal(descriptor, signal.SIGKILL)
-                    reaped += 1
-            finally:
-                os.close(descriptor)
-    return reaped
+    tag, here = carries(f"{_OWNER}={owner}"), lives_in(owner)
+    records = list((owner / _FOLDER).glob(f"*{_RECORD}"))
+    noted = [known for record in records if (known := _read(record))]
+    ended = end_all(lambda pid: tag(pid) and here(pid), noted, grace_s=0, limit_s=REAP_LIMIT_S)
+    for record in records:
+        with contextlib.suppress(OSError):  # read again at the next start, and then nothing runs by it
+            record.unlink()
+    return ended
 
 
-async def run_program(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], limit_s: float) -> Ended:
-    """Run `argv` to its end, at most `limit_s` seconds. Raises `OSError` when it cannot be started.
-
-    A cancellation stops it and everything it started, and is not swallowed.
-    """
-    # A file, not a pipe: a grandchild that keeps a pipe open cannot hold us up.
-    with tempfile.TemporaryFile() as output:
-        process = await asyncio.create_subprocess_exec(
-            *argv,
-            cwd=cwd,
-            env=dict(env),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            start_new_session=True,
-        )
-        code = None
-        try:
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(limit_s):
-                    code = await process.wait()
-        finally:
-            await _end(process)
-        size = output.seek(0, os.SEEK_END)
-        output.seek(max(0, size - MAX_OUTPUT_BYTES))
-        return Ended(code, output.read().decode("utf-8", "replace"))
-
-
-async def _end(process: asyncio.subprocess.Process) -> None:
-    """End the whole group: asked first if its leader still runs, then killed."""
+def _read(record: Path) -> Known | None:
+    """The process that a record names; None when the record is torn."""
     try:
-        if process.returncode is None:
-            _signal(process, signal.SIGTERM)
-            await _gone(process, TERM_GRACE_S)
-    finally:
-        _signal(process, signal.SIGKILL)
-    await _gone(process, KILL_GRACE_S)
+        match json.loads(record.read_bytes()):
+            case {"pid": int(pid), "began": str(start)}:
+                return Known(pid, start)
+    except (OSError, ValueError):
+        pass
+    return None
 
 
-async def _gone(process: asyncio.subprocess.Process, within_s: float) -> None:
-    with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(within_s):
-            await process.wait()
+def _write(path: Path, text: str, *, mode: int) -> None:
+    """Write a file whole or not at all."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    descriptor, name = tempfile.mkstemp(dir=path.parent)
+    try:
+        with open(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(name, mode)
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise
 
 
-def _signal(process: asyncio.subprocess.Process, number: signal.Signals) -> None:
-    # PermissionError: on macOS a group of which only zombies are left.
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, number)
+def _dying() -> tuple[str, ...]:
+    """What is put before a program so that it dies with this process; nothing where there is no tool for it.
+
+    setpriv is part of util-linux; the one of busybox does not know the option. Without it, `reap` is what protects.
+    """
+    setpriv = shutil.which("setpriv") if sys.platform == "linux" else None
+    if setpriv is None:
+        return ()
+    prefix = (setpriv, "--pdeathsig", "KILL", "/bin/sh", "-c", _GUARD, str(os.getpid()))
+    with contextlib.suppress(OSError, subprocess.SubprocessError):
+        subprocess.run([*prefix, "true"], capture_output=True, timeout=PROBE_LIMIT_S, check=True)
+        return prefix
+    log.warning("agents will not die with this daemon: setpriv cannot do it")
+    return ()

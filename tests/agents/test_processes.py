@@ -1,118 +1,51 @@
-"""Programs that an agent runs: bounded, and gone with everything they started."""
+"""Agents' processes: started so that they end with the daemon, recorded, and ended with everything they started."""
 
 import asyncio
+import json
 import os
-import signal
 import sys
+from asyncio.subprocess import PIPE
 from pathlib import Path
 
-import psutil
 import pytest
 
-from keryx.agents.processes import MAX_OUTPUT_BYTES, reap, run_program, small_environment, tagged
+from keryx.agents.processes import AgentProcesses
+from keryx.agents.surroundings import small_environment
 
-BOUND_S = 10.0
+BOUND_S = 15.0
 
-# Starts a child that ignores SIGTERM, as does the program itself, and says both process numbers.
-STUBBORN = """
-import os, signal, subprocess, sys, time
-signal.signal(signal.SIGTERM, signal.SIG_IGN)
-child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
-open("started", "w").write(f"{os.getpid()} {child.pid}")
-time.sleep(600)
-"""
-
-LEAVES_A_CHILD = """
-import subprocess, sys
-child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
-open("started", "w").write(str(child.pid))
-print("done")
-"""
+# Prints what it was started with, and where it stands.
+SAY_ALL = "import json, os, sys; print(json.dumps([sys.argv[1:], dict(os.environ), os.getpid(), os.getsid(0)]))"
 
 
-def python(code: str) -> list[str]:
-    return [sys.executable, "-c", code]
-
-
-def running(folder: Path) -> list[int]:
-    """Which of the processes that wrote their number are still running."""
-    numbers = [int(number) for number in (folder / "started").read_text().split()]
-    _, alive = psutil.wait_procs([psutil.Process(n) for n in numbers if psutil.pid_exists(n)], timeout=0.5)
-    return [process.pid for process in alive if process.status() != psutil.STATUS_ZOMBIE]
-
-
-async def test_a_program_ends_with_its_code_and_what_it_wrote(tmp_path: Path):
-    code = "import sys; print('out', flush=True); print('err', file=sys.stderr); sys.exit(3)"
-    ended = await run_program(python(code), cwd=tmp_path, env=small_environment(), limit_s=BOUND_S)
-    assert (ended.code, ended.output.split()) == (3, ["out", "err"])
-
-
-async def test_five_megabytes_without_a_newline_are_cut_to_their_end(tmp_path: Path):
-    code = r"import sys; sys.stdout.buffer.write(b'\xff\x00' * 2_500_000 + b'the end')"
-    ended = await run_program(python(code), cwd=tmp_path, env=small_environment(), limit_s=BOUND_S)
-    assert ended.output.endswith("the end")
-    assert len(ended.output) <= MAX_OUTPUT_BYTES
-
-
-async def test_at_its_limit_it_is_stopped_with_its_children_though_they_ignore_it(tmp_path: Path):
-    ended = await run_program(python(STUBBORN), cwd=tmp_path, env=small_environment(), limit_s=1.0)
-    assert ended.code is None
-    assert running(tmp_path) == []
-
-
-async def test_a_child_left_behind_is_ended_with_it(tmp_path: Path):
-    async with asyncio.timeout(BOUND_S):
-        ended = await run_program(python(LEAVES_A_CHILD), cwd=tmp_path, env=small_environment(), limit_s=60)
-    assert ended.output == "done\n"
-    assert running(tmp_path) == []
-
-
-async def test_a_cancellation_stops_it_and_is_not_swallowed(tmp_path: Path):
-    async with asyncio.TaskGroup() as group:
-        program = group.create_task(run_program(python(STUBBORN), cwd=tmp_path, env=small_environment(), limit_s=60))
-        async with asyncio.timeout(BOUND_S):
-            while not (tmp_path / "started").exists() or not (tmp_path / "started").read_text():
-                await asyncio.wait({program}, timeout=0.02)
-        program.cancel()
-        await asyncio.wait({program}, timeout=BOUND_S)
-        assert program.cancelled()
-    assert running(tmp_path) == []
-
-
-async def test_a_program_that_is_not_there_is_an_error_at_once(tmp_path: Path):
-    with pytest.raises(FileNotFoundError):
-        await run_program(["no-such-program"], cwd=tmp_path, env=small_environment(), limit_s=1)
-
-
-def test_no_key_of_ours_is_handed_on(monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize("program", ["agent", 'an agent\'s $(touch hit) "программа"'])
+async def test_a_launched_program_gets_its_arguments_and_none_of_the_daemons_own_variables(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str
+) -> None:
     monkeypatch.setenv("SOME_API_KEY", "secret")
-    environment = small_environment(EXTRA="1")
+    monkeypatch.setenv("BASH_FUNC_x%%", "() { touch hit; }")
+    path = tmp_path / program
+    path.write_text(f"#!{sys.executable}\n{SAY_ALL}\n")
+    path.chmod(0o700)
+    run = AgentProcesses(tmp_path / "a house").begin(7, small_environment(LOGIN="mine"))
+    launcher = run.launcher(str(path))
+    # As an SDK would: without a session of its own, and with our own environment put first.
+    process = await asyncio.create_subprocess_exec(
+        launcher, "", "two words", "$HOME", "-c", cwd=tmp_path, env=os.environ | run.environment, stdout=PIPE
+    )
+    out, _ = await process.communicate()
+    arguments, environment, pid, leader = json.loads(out)
+    assert process.returncode == 0
+    assert arguments == ["", "two words", "$HOME", "-c"]
+    assert (environment["LOGIN"], environment["KERYX_TASK_ID"]) == ("mine", "7")
     assert "SOME_API_KEY" not in environment
-    assert environment["EXTRA"] == "1"
-    assert environment["PATH"] == os.environ["PATH"]
-
-
-@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="only Linux shows a process's environment")
-async def test_what_a_killed_daemon_left_running_is_ended_and_nothing_else(tmp_path: Path) -> None:
-    async with asyncio.timeout(BOUND_S):
-        environments = [tagged(small_environment(), tmp_path), tagged(small_environment(), tmp_path / "other")]
-        ours, others = [
-            await asyncio.create_subprocess_exec(
-                # Its first line is only there once its environment is its own, not yet ours.
-                *python("print(1, flush=True); import time; time.sleep(600)"),
-                stdout=asyncio.subprocess.PIPE,
-                env=each,
-            )
-            for each in environments
-        ]
-        for process in (ours, others):
-            assert process.stdout
-            assert await process.stdout.readline()
-        try:
-            assert reap(tmp_path) == 1
-            assert await ours.wait() == -signal.SIGKILL
-            assert others.returncode is None
-            assert reap(tmp_path) == 0
-        finally:
-            others.kill()
-            await others.wait()
+    assert {name for name in environment if name.startswith("KERYX")} == {
+        "KERYX_AGENT_OF",
+        "KERYX_AGENT_RUN",
+        "KERYX_TASK_ID",
+    }
+    assert pid == leader == process.pid
+    assert not (tmp_path / "hit").exists()
+    assert run.launcher("other") == launcher, "one file for all"
+    assert launcher.stat().st_mode & 0o777 == 0o700
+    assert launcher.parent.stat().st_mode & 0o777 == 0o700

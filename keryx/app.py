@@ -8,6 +8,7 @@ import subprocess
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from keryx import prompts
@@ -67,6 +68,7 @@ class Keryx:
         places.prepare()
         async with contextlib.AsyncExitStack() as stack:
             stack.enter_context(DataLock(places.lock_file))
+            await _end_what_was_left(places)
             registry, projects = await _agents(settings, places, demo)
             database = await Database.open(places.database)
             stack.push_async_callback(database.close)
@@ -111,15 +113,24 @@ class Keryx:
         )
 
 
+async def _end_what_was_left(places: Places) -> None:
+    """End the agents, the demo's too, of a daemon that was itself killed; before any is started."""
+    for owns in (places.data_dir, _demo_folder(places)):
+        if left := await asyncio.to_thread(reap, owns):
+            log.warning("programs of an agent whose daemon was killed were ended", extra={"programs": left})
+
+
+def _demo_folder(places: Places) -> Path:
+    return places.data_dir / "demo-projects"
+
+
 async def _agents(settings: Settings, places: Places, demo: bool) -> tuple[AgentRegistry, Callable[[], Sequence[str]]]:
     """The agents that can be asked, and the projects there are at the moment one asks; raises `ConfigError`."""
     runners: dict[str, AgentRunner] = {}
     projects = settings.projects.listed
     default = DEMO_AGENT if demo else settings.agents.default
     if default == DEMO_AGENT:
-        folder = places.data_dir / "demo-projects"
-        if left := await asyncio.to_thread(reap, folder):
-            log.warning("programs of an agent whose daemon was killed were ended", extra={"programs": left})
+        folder = _demo_folder(places)
         try:
             made = await asyncio.to_thread(prepare_demo_projects, folder)
         except (OSError, subprocess.SubprocessError) as error:

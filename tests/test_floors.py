@@ -78,7 +78,7 @@ SDK_HOMES: dict[str, tuple[str, ...]] = {
     "espeakng_loader": ("keryx.voice.speaking",),
     "hibari": ("keryx.voice.speaking",),
     "httpx2": ("keryx.cli.api",),
-    "phonenumbers": ("keryx.config.settings",),
+    "phonenumbers": ("keryx.config.checks",),
     "platformdirs": ("keryx.config.places",),
     "filelock": ("keryx.store",),
     "sqlalchemy": ("keryx.store", "keryx.tasks"),

@@ -21,9 +21,10 @@ from keryx.cli.doorstep import Doorstep
 from keryx.cli.progress import LoadingLine, say_out
 from keryx.cli.version import version
 from keryx.config import daemon
+from keryx.config.checks import is_loopback
 from keryx.config.files import load
 from keryx.config.places import Places
-from keryx.config.settings import Settings, is_loopback
+from keryx.config.settings import Settings
 from keryx.errors import ConfigError
 from keryx.server.daemon import DaemonServer
 

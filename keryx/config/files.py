@@ -16,7 +16,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from keryx.config.places import Places, places
-from keryx.config.settings import PRIVATE_FIELDS, SECTIONS, Settings, allowed
+from keryx.config.settings import SECTIONS, TABLES, Settings, allowed, is_private, knows
 from keryx.config.toml_lines import line_of, syntax_place
 from keryx.errors import ConfigError
 
@@ -86,7 +86,7 @@ def _from_file(path: Path, *, private: bool = False) -> Iterator[tuple[tuple[str
         what, line, column = syntax_place(str(error), text)
         raise ConfigError(f"{path}, line {line}, column {column}: {what}") from None
     for section, table in tables.items():
-        if section not in SECTIONS:
+        if section not in Settings.model_fields:
             raise ConfigError(_unknown(section, None, _where(path, text, section)))
         if not isinstance(table, dict):
             raise ConfigError(
@@ -94,9 +94,10 @@ def _from_file(path: Path, *, private: bool = False) -> Iterator[tuple[tuple[str
             )
         for field, value in table.items():
             where = _where(path, text, section, field)
-            if field not in SECTIONS[section].model_fields:
+            if not knows(section, field):
                 raise ConfigError(_unknown(section, field, where))
-            yield (section, field), _Read(value, where, private)
+            # A variable's name has no case of its own, so a name of the owner's has none either.
+            yield (section, field.lower() if section in TABLES else field), _Read(value, where, private)
 
 
 def _from_environment(environ: Mapping[str, str]) -> Iterator[tuple[tuple[str, str], _Read]]:
@@ -105,7 +106,7 @@ def _from_environment(environ: Mapping[str, str]) -> Iterator[tuple[tuple[str, s
         if not variable.startswith(ENV_PREFIX) or not separator:
             continue
         where = f"environment variable {variable}"
-        if section not in SECTIONS or field not in SECTIONS[section].model_fields:
+        if not knows(section, field):
             raise ConfigError(_unknown(section, field, where))
         if value:
             yield (section, field), _Read(value, where)
@@ -118,8 +119,9 @@ def _where(path: Path, text: str, section: str, field: str | None = None) -> str
 
 def _unknown(section: str, field: str | None, where: str) -> str:
     if section not in SECTIONS:
-        near = difflib.get_close_matches(section, SECTIONS, n=1, cutoff=0.5)
-        hint = f"did you mean [{near[0]}]?" if near else f"there are: {', '.join(SECTIONS)}"
+        sections = Settings.model_fields
+        near = difflib.get_close_matches(section, sections, n=1, cutoff=0.5)
+        hint = f"did you mean [{near[0]}]?" if near else f"there are: {', '.join(sections)}"
         return f"there is no section {section!r}; {hint} ({where})"
     fields = list(SECTIONS[section].model_fields)
     own = [f"{section}.{name}" for name in fields]
@@ -139,7 +141,8 @@ def _one_line(error: ValidationError, layers: Mapping[tuple[str, str], _Read], f
         return f"{reason} (set them in {found.config_file} and {found.secrets_file}, or as KERYX_SECTION__FIELD)"
     name = f"{section}.{field}"
     read = layers.get((str(section), str(field)))
-    value = f" is {_shown(read.value)}" if read and not read.private and name not in PRIVATE_FIELDS else " is wrong"
+    shown = read is not None and not read.private and not is_private(str(section), str(field))
+    value = f" is {_shown(read.value)}" if read and shown else " is wrong"
     reason = f" ({reason})" if reason else ""
     place = read.where if read else "default"
     return f"{name}{value}{reason}; allowed: {allowed(str(section), str(field))} ({place})"

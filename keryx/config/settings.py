@@ -5,164 +5,24 @@ over secrets over config), because a wrong one must be traced back to the line i
 repr.
 """
 
-import ipaddress
-import os
-import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
-from urllib.parse import urlsplit
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from types import MappingProxyType
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-SECRET_FIELDS = frozenset({"owner.pin", "twilio.auth_token"})
+from keryx.config import checks
+from keryx.config.checks import Real, Text, Whole
+
+SECRET_FIELDS = frozenset({"owner.pin", "twilio.auth_token", "claude.api_key", "claude.auth_token", "codex.api_key"})
 """Fields whose value is never shown, in no message."""
 PRIVATE_FIELDS = SECRET_FIELDS | {"owner.numbers", "twilio.number"}
 """Those and the telephone numbers, which may be shown masked only."""
 
 
-def system_timezone(environ: Mapping[str, str] = os.environ, etc: Path = Path("/etc")) -> str:
-    """The machine's IANA zone: `TZ`, else what `/etc/localtime` points to, else `/etc/timezone`, else UTC."""
-    candidates = [environ.get("TZ", "").lstrip(":")]
-    localtime = etc / "localtime"
-    if localtime.is_symlink():
-        candidates.append(str(localtime.resolve()).partition("zoneinfo/")[2])
-    try:
-        candidates.append((etc / "timezone").read_text(encoding="utf-8").strip())
-    except (OSError, UnicodeDecodeError):
-        pass
-    return next((name for name in candidates if name and _is_zone(name)), "UTC")
-
-
-def _is_zone(name: str) -> bool:
-    try:
-        ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        # OSError: a name that is a folder of the zone database, such as "Europe".
-        return False
-    return True
-
-
-def _text(value: Any) -> Any:
-    """A string without the spaces around it."""
-    return value.strip() if isinstance(value, str) else value
-
-
-def _unset(value: Any) -> Any:
-    """For fields that may be None: "" means not set."""
-    return None if _text(value) == "" else _text(value)
-
-
-def _several(value: Any) -> Any:
-    """ "a, b" and ["a", "b"] mean the same."""
-    if isinstance(value, str):
-        return tuple(part for part in (part.strip() for part in value.split(",")) if part)
-    return value
-
-
-def _whole(value: Any) -> Any:
-    if isinstance(value, bool):
-        raise ValueError("not a number")
-    return _text(value)
-
-
-def _pin(value: Any) -> Any:
-    if isinstance(value, int):
-        # TOML and JSON drop or refuse leading zeros of a number: 001234 would be another PIN or none.
-        raise ValueError('a number loses its leading zeros; quote it: pin = "…"')
-    pin = _unset(value)
-    if pin is not None and not (isinstance(pin, str) and re.fullmatch(r"[0-9]{4,12}", pin)):
-        raise ValueError("not 4 to 12 digits")
-    return pin
-
-
-def e164(number: str) -> str:
-    """`number` as "+" and digits; raises `ValueError` when no such number can exist."""
-    # Imported only when a number is set: it loads every country's numbering plan.
-    import phonenumbers
-
-    try:
-        parsed = phonenumbers.parse(number)
-    except phonenumbers.NumberParseException as error:
-        raise ValueError("not an E.164 number") from error
-    if not phonenumbers.is_possible_number(parsed):
-        raise ValueError("no such number can exist")
-    return phonenumbers.format_number(parsed, phonenumbers.PhoneNumberFormat.E164)
-
-
-def _numbers(values: tuple[str, ...]) -> tuple[str, ...]:
-    found: dict[str, None] = {}
-    for place, value in enumerate(values, start=1):
-        try:
-            found[e164(value)] = None
-        except ValueError as error:
-            raise ValueError(f"number {place} of {len(values)}: {error}") from None
-    return tuple(found)
-
-
-def _zone(name: str) -> str:
-    if not _is_zone(name):
-        raise ValueError("no such time zone")
-    return name
-
-
-def _host(host: str) -> str:
-    try:
-        ipaddress.ip_address(host.strip("[]"))
-    except ValueError:
-        if not re.fullmatch(r"(?!-)[A-Za-z0-9-]{1,63}(\.[A-Za-z0-9-]{1,63})*", host) or re.fullmatch(r"[\d.]+", host):
-            raise ValueError("not an address or a host name") from None
-    return host.strip("[]")
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach `host`."""
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")
-
-
-def _origin(url: str) -> str:
-    try:
-        parts = urlsplit(url)
-        host, port = parts.hostname, parts.port
-    except ValueError:
-        raise ValueError("not an address") from None
-    if parts.username or parts.password:
-        raise ValueError("a user name or password in it")
-    if (
-        not host
-        or parts.scheme not in ("https", "http")
-        or parts.path not in ("", "/")
-        or parts.query
-        or parts.fragment
-    ):
-        raise ValueError("not an origin")
-    if parts.scheme == "http" and not is_loopback(host):
-        raise ValueError("plain http to another machine")
-    name = f"[{host}]" if ":" in host else host
-    return f"{parts.scheme}://{name}" + ("" if port in (None, 443 if parts.scheme == "https" else 80) else f":{port}")
-
-
-def _folder(path: Path) -> Path:
-    folder = path.expanduser()
-    if not folder.is_absolute():
-        raise ValueError("not an absolute path")
-    if not folder.is_dir():
-        raise ValueError("no such folder")
-    return folder
-
-
-def _project(name: str) -> str:
-    if not re.fullmatch(r"\w[\w .+-]*", name):
-        raise ValueError(f"{name!r} is not a plain folder name")
-    return name
-
-
-Text = Annotated[str, BeforeValidator(_text)]
-Whole = Annotated[int, BeforeValidator(_whole)]
+Optional = BeforeValidator(checks.unset)
+Several = BeforeValidator(checks.several)
 
 
 class Section(BaseModel):
@@ -177,18 +37,18 @@ class Owner(Section):
     name: Annotated[Text, Field(max_length=80)] = Field(default="", description="at most 80 characters, or empty")
     """What Keryx calls you; empty: it does not use a name."""
 
-    numbers: Annotated[tuple[str, ...], BeforeValidator(_several), AfterValidator(_numbers)] = Field(
+    numbers: Annotated[tuple[str, ...], Several, AfterValidator(checks.numbers)] = Field(
         default=(), repr=False, description='telephone numbers as "+15551234567", several separated by commas'
     )
     """The telephone numbers you ring from, E.164. Anybody else is turned away."""
 
-    pin: Annotated[str | None, BeforeValidator(_pin)] = Field(
+    pin: Annotated[str | None, BeforeValidator(checks.pin)] = Field(
         default=None, repr=False, description='4 to 12 digits in quotes, as "001234"'
     )
     """What a telephone caller says or keys in before anything may be done; kept in secrets.toml."""
 
-    timezone: Annotated[Text, AfterValidator(_zone)] = Field(
-        default_factory=system_timezone, description='an IANA time zone, as "Europe/Berlin"'
+    timezone: Annotated[Text, AfterValidator(checks.zone)] = Field(
+        default_factory=checks.system_timezone, description='an IANA time zone, as "Europe/Berlin"'
     )
     """Where "today" and "tomorrow" are meant. Default: this machine's zone."""
 
@@ -196,7 +56,7 @@ class Owner(Section):
 class Server(Section):
     """Where the daemon listens."""
 
-    host: Annotated[Text, AfterValidator(_host)] = Field(
+    host: Annotated[Text, AfterValidator(checks.host)] = Field(
         default="127.0.0.1", description="an IP address or host name of this machine"
     )
     """The address to listen on; the default is reachable from this machine only."""
@@ -206,7 +66,7 @@ class Server(Section):
     )
     """The TCP port to listen on; 0 takes any free one."""
 
-    public_url: Annotated[Annotated[Text, AfterValidator(_origin)] | None, BeforeValidator(_unset)] = Field(
+    public_url: Annotated[Annotated[Text, AfterValidator(checks.origin)] | None, Optional] = Field(
         default=None, description='an https origin, as "https://keryx.example.org" (http: this machine only)'
     )
     """How the world reaches this daemon, through a tunnel or proxy; the telephone line needs it."""
@@ -215,17 +75,17 @@ class Server(Section):
 class Twilio(Section):
     """The telephone line; all three, or none."""
 
-    account_sid: Annotated[Annotated[Text, Field(pattern=r"^AC[0-9A-Za-z]+$")] | None, BeforeValidator(_unset)] = Field(
+    account_sid: Annotated[Annotated[Text, Field(pattern=r"^AC[0-9A-Za-z]+$")] | None, Optional] = Field(
         default=None, description="the account's SID from Twilio's console, beginning with \"AC\""
     )
     """Which account the line belongs to."""
 
-    auth_token: Annotated[Text | None, BeforeValidator(_unset)] = Field(
+    auth_token: Annotated[Text | None, Optional] = Field(
         default=None, repr=False, description="the account's auth token from Twilio's console"
     )
     """What Twilio signs its requests with; kept in secrets.toml."""
 
-    number: Annotated[Annotated[Text, AfterValidator(e164)] | None, BeforeValidator(_unset)] = Field(
+    number: Annotated[Annotated[Text, AfterValidator(checks.e164)] | None, Optional] = Field(
         default=None, repr=False, description='one telephone number as "+15551234567"'
     )
     """The number that is rung, E.164."""
@@ -234,12 +94,12 @@ class Twilio(Section):
 class Projects(Section):
     """What may be worked on, by the names people say."""
 
-    root: Annotated[Annotated[Path, AfterValidator(_folder)] | None, BeforeValidator(_unset)] = Field(
+    root: Annotated[Annotated[Path, AfterValidator(checks.folder)] | None, Optional] = Field(
         default=None, description="an existing folder, as an absolute path or one beginning with ~"
     )
     """The folder whose child folders are the projects."""
 
-    names: Annotated[tuple[Annotated[str, AfterValidator(_project)], ...], BeforeValidator(_several)] = Field(
+    names: Annotated[tuple[Annotated[str, AfterValidator(checks.project)], ...], Several] = Field(
         default=(), description="names of folders under projects.root, several separated by commas"
     )
     """Which of them count, as folder names; empty: every one that does not begin with a dot."""
@@ -261,10 +121,59 @@ def _is_project(folder: Path) -> bool:
 class Agents(Section):
     """Who does the work."""
 
-    default: Annotated[Text, Field(pattern=r"^[a-z][a-z0-9_-]*$")] = Field(
-        default="claude", description='an agent\'s name in lower case, as "claude" or "codex"'
+    default: Annotated[Annotated[Text, Field(pattern=checks.AGENT_NAME)] | None, Optional] = Field(
+        default=None, description='an agent\'s name in lower case, as "claude" or "codex"'
     )
-    """The agent a task goes to when the caller names none."""
+    """The agent a task goes to when the caller names none; None: the first that is installed and signed in."""
+
+    idle_minutes: Annotated[Real, Field(ge=1, le=1440)] = Field(default=10, description="a number from 1 to 1440")
+    """How long nothing may come from an agent that runs no tool before it is stopped."""
+
+    deadline_hours: Annotated[Real, Field(ge=0.1, le=168)] = Field(default=6, description="a number from 0.1 to 168")
+    """How long one turn of an agent may take, waiting for answers not counted."""
+
+    pass_environment: Annotated[tuple[Annotated[str, AfterValidator(checks.variable)], ...], Several] = Field(
+        default=(), description='names of environment variables, several separated by commas, as "GH_TOKEN"'
+    )
+    """Variables that agents inherit from the daemon although they look like secrets."""
+
+
+_Model = Annotated[Annotated[Text, Field(max_length=100)] | None, Optional]
+_Program = Annotated[Annotated[Text, AfterValidator(checks.program)] | None, Optional]
+_Secret = Annotated[Annotated[Text, AfterValidator(checks.secret)] | None, Optional]
+
+_PROGRAM_ALLOWED = "a program's absolute path, one beginning with ~, or a name on PATH"
+
+
+class Claude(Section):
+    """Claude Code. Without a key or token it works with the login that is stored on this machine."""
+
+    model: _Model = Field(default=None, description='a model\'s name, as "opus" or "sonnet"')
+    """The model when a task names none; None: Claude Code's own default."""
+
+    program: _Program = Field(default=None, description=_PROGRAM_ALLOWED)
+    """Another `claude` than the one that comes with the package."""
+
+    api_key: _Secret = Field(default=None, repr=False, description="an API key from Anthropic's console, in one word")
+    """Pays by use; kept in secrets.toml."""
+
+    auth_token: _Secret = Field(
+        default=None, repr=False, description="the token that `claude setup-token` prints, in one word"
+    )
+    """Works on a subscription without a browser; kept in secrets.toml."""
+
+
+class Codex(Section):
+    """Codex. Without a key it works with the login that is stored on this machine."""
+
+    model: _Model = Field(default=None, description='a model\'s name, as "gpt-5.5"')
+    """The model when a task names none; None: Codex's own default."""
+
+    program: _Program = Field(default=None, description=_PROGRAM_ALLOWED)
+    """Another `codex` than the one that comes with the package."""
+
+    api_key: _Secret = Field(default=None, repr=False, description="an API key from OpenAI's platform, in one word")
+    """Pays by use; kept in secrets.toml. The voice's key is never used for it."""
 
 
 class Tasks(Section):
@@ -273,7 +182,7 @@ class Tasks(Section):
     max_concurrent: Annotated[Whole, Field(ge=1, le=64)] = Field(default=2, description="a whole number from 1 to 64")
     """How many tasks run at the same time; the others wait their turn."""
 
-    daily_cap: Annotated[Annotated[Whole, Field(ge=1, le=100_000)] | None, BeforeValidator(_unset)] = Field(
+    daily_cap: Annotated[Annotated[Whole, Field(ge=1, le=100_000)] | None, Optional] = Field(
         default=None, description="a whole number from 1 to 100000; leave it out for no limit"
     )
     """How many tasks may be started in one of the owner's days; None: no limit."""
@@ -285,13 +194,19 @@ class Voice(Section):
     engine: Literal["cascade"] = Field(default="cascade", description='"cascade"')
     """`cascade`: hear, think and speak with parts on this machine."""
 
-    weights: Annotated[Annotated[Path, AfterValidator(_folder)] | None, BeforeValidator(_unset)] = Field(
+    weights: Annotated[Annotated[Path, AfterValidator(checks.folder)] | None, Optional] = Field(
         default=None, description="an existing folder, as an absolute path or one beginning with ~"
     )
     """A folder with the recogniser's weights, tried before the installed packages."""
 
     download: bool = Field(default=False, description="true or false")
     """Whether the weights may be fetched from the public model hub when no other source has them."""
+
+
+_AcpName = Annotated[str, AfterValidator(checks.acp_name)]
+_AcpCommand = Annotated[str, AfterValidator(checks.acp_command)]
+_McpName = Annotated[str, Field(pattern=checks.AGENT_NAME)]
+_McpServer = Annotated[str, AfterValidator(checks.mcp_server)]
 
 
 class Settings(Section):
@@ -302,6 +217,21 @@ class Settings(Section):
     twilio: Twilio = Field(default_factory=Twilio)
     projects: Projects = Field(default_factory=Projects)
     agents: Agents = Field(default_factory=Agents)
+    claude: Claude = Field(default_factory=Claude)
+    codex: Codex = Field(default_factory=Codex)
+    acp: Mapping[_AcpName, _AcpCommand] = Field(
+        default_factory=lambda: MappingProxyType({}),
+        description='NAME = "the command that starts it", as opencode = "opencode acp"; the name in lower case',
+    )
+    """Agents that speak the Agent Client Protocol: what each is called, and the command line that starts it."""
+
+    mcp: Mapping[_McpName, _McpServer] = Field(
+        default_factory=lambda: MappingProxyType({}),
+        repr=False,
+        description='NAME = "the command that starts it" or "https://…"; the name in lower case',
+    )
+    """Servers of tools that every agent is handed: an address, or a command line with `VARIABLE=value` before it."""
+
     tasks: Tasks = Field(default_factory=Tasks)
     voice: Voice = Field(default_factory=Voice)
 
@@ -333,9 +263,22 @@ SECTIONS: dict[str, type[Section]] = {
     for name, field in Settings.model_fields.items()
     if isinstance(field.annotation, type) and issubclass(field.annotation, Section)
 }
-"""Each section's name and model, in the order of the documentation."""
+"""Each section with fields of ours, and its model, in the order of the documentation."""
+TABLES = frozenset(Settings.model_fields.keys() - SECTIONS.keys())
+"""The sections whose fields the owner names. A value there may hold a key and is never shown."""
+
+
+def knows(section: str, field: str) -> bool:
+    """Whether `section.field` is a setting there is, or one that the owner may name."""
+    return section in TABLES or (section in SECTIONS and field in SECTIONS[section].model_fields)
+
+
+def is_private(section: str, field: str) -> bool:
+    """Whether the value of `section.field` may not be shown."""
+    return section in TABLES or f"{section}.{field}" in PRIVATE_FIELDS
 
 
 def allowed(section: str, field: str) -> str:
     """In words, what `section.field` may hold."""
-    return SECTIONS[section].model_fields[field].description or "see the documentation"
+    described = Settings.model_fields[section] if section in TABLES else SECTIONS[section].model_fields[field]
+    return described.description or "see the documentation"

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from keryx.config.files import load, places
-from keryx.config.settings import Settings
+from keryx.config.settings import TABLES, Settings
 from keryx.errors import ConfigError
 
 
@@ -55,13 +55,23 @@ def test_every_field_can_be_set_by_the_environment(home: Path) -> None:
         "server": {"host": "127.0.0.2", "port": "8181", "public_url": "https://keryx.example"},
         "twilio": {"account_sid": "AC" + "1" * 32, "auth_token": "secret", "number": "+15550001111"},
         "projects": {"root": str(home), "names": "billing,website"},
-        "agents": {"default": "codex"},
+        "agents": {
+            "default": "codex",
+            "idle_minutes": "2.5",
+            "deadline_hours": "1",
+            "pass_environment": "GH_TOKEN, NPM_TOKEN",
+        },
+        "claude": {"model": "opus", "program": "/opt/claude", "api_key": "sk-ant-1", "auth_token": "oat-1"},
+        "codex": {"model": "gpt-5.5", "program": "codex-nightly", "api_key": "sk-2"},
+        "acp": {"opencode": "opencode acp"},
+        "mcp": {"files": "TOKEN=x npx files", "notes": "https://notes.example/mcp"},
         "tasks": {"max_concurrent": "7", "daily_cap": "9"},
         "voice": {"engine": "cascade", "weights": str(home), "download": "true"},
     }
-    assert {name: set(section) for name, section in values.items()} == {
-        name: set(section) for name, section in Settings().model_dump().items()
+    assert {name: set(section) for name, section in values.items() if name not in TABLES} == {
+        name: set(section) for name, section in Settings().model_dump().items() if name not in TABLES
     }
+    assert values.keys() == Settings.model_fields.keys()
     environ = {f"KERYX_{s.upper()}__{f.upper()}": value for s, fields in values.items() for f, value in fields.items()}
     settings, _ = load(environ={"KERYX_HOME": str(home), **environ})
     assert settings == Settings.model_validate(values)
@@ -159,6 +169,11 @@ def test_secrets_that_others_may_read_are_refused_with_the_command_that_mends_it
         ("owner", "numbers", "+98765, 98765"),
         ("twilio", "number", "98765"),
         ("agents", "default", "SK98765"),
+        ("claude", "api_key", "sk 98765"),
+        ("claude", "auth_token", "98765\u00fc"),
+        ("codex", "api_key", "sk 98765"),
+        ("acp", "opencode", "opencode '98765"),
+        ("mcp", "notes", "http://98765.example"),
         ("server", "public_url", "https://me:98765@a.org"),
     ],
 )
@@ -230,3 +245,40 @@ def test_a_home_that_is_a_file_is_one_clear_line(tmp_path: Path) -> None:
         found.prepare()
     with pytest.raises(ConfigError, match="cannot read"):
         load(environ={"KERYX_HOME": str(tmp_path / "file")})
+
+
+def test_a_table_of_the_owners_own_names_takes_any_in_lower_case(home: Path) -> None:
+    write(home, "config.toml", '[acp]\nOpenCode = "opencode acp"\n[mcp]\nfiles = "npx files"\n')
+    settings, _ = load(environ={"KERYX_HOME": str(home), "KERYX_ACP__GOOSE": "goose acp", "KERYX_MCP__FILES": "files2"})
+    assert settings.acp == {"opencode": "opencode acp", "goose": "goose acp"}
+    assert settings.mcp == {"files": "files2"}
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ('[acp]\nx = "opencode \'acp"', "acp.x is wrong (No closing quotation); allowed: NAME ="),
+        ('[acp]\nx = ""', "acp.x is wrong (empty); allowed: NAME ="),
+        ("[acp]\nx = 5", "acp.x is wrong; allowed: NAME ="),
+        ('[acp.x]\ncommand = "x"', "acp.x is wrong; allowed: NAME ="),
+        ('[acp]\nclaude = "x"', "acp.claude is wrong (claude is already an agent of its own)"),
+        ('[acp]\n"a b" = "x"', "acp.a b is wrong ('a b' is no name for an agent)"),
+        ('[mcp]\nx = "TOKEN=y"', "mcp.x is wrong (variables and no command)"),
+        ('[mcp]\nx = "https://me:pass@a.org"', "mcp.x is wrong (a user name or password in it)"),
+        ("[agents]\nidle_minutes = 0", "agents.idle_minutes is 0; allowed: a number from 1 to 1440"),
+        ('[agents]\ndeadline_hours = "nan"', "agents.deadline_hours is 'nan'; allowed: a number from 0.1 to 168"),
+        ("[agents]\nidle_minutes = true", "agents.idle_minutes is True (not a number)"),
+        ('[agents]\npass_environment = "A B"', "agents.pass_environment is 'A B' (not the name of a variable)"),
+        (
+            '[agents]\npass_environment = "KERYX_OWNER__PIN"',
+            "(Keryx's own variables are not passed on)",
+        ),
+        ('[claude]\nprogram = "bin/claude"', "claude.program is 'bin/claude' (not an absolute path)"),
+        ("[claude]\nmodel = 5", "claude.model is 5; allowed: a model's name"),
+    ],
+)
+def test_a_wrong_value_about_an_agent_is_one_line_with_its_place(home: Path, text: str, says: str) -> None:
+    path = write(home, "config.toml", text)
+    line = complaint(home)
+    assert says in line
+    assert line.endswith((f"({path}, line 2)", f"({path})"))

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from keryx.config.settings import SECTIONS, Settings, allowed, is_loopback, system_timezone
+from keryx.config.checks import is_loopback, system_timezone
+from keryx.config.settings import SECTIONS, TABLES, Settings, allowed
 
 LINE = {
     "owner": {"numbers": "+15551234567", "pin": "001234"},
@@ -24,7 +25,8 @@ def test_a_daemon_without_any_setting_listens_on_this_machine_only() -> None:
 def test_every_field_says_in_words_what_it_allows() -> None:
     for section, model in SECTIONS.items():
         for field in model.model_fields:
-            assert allowed(section, field), f"{section}.{field}"
+            assert model.model_fields[field].description, f"{section}.{field}"
+    assert all("NAME" in allowed(table, "anything") for table in TABLES)
 
 
 @pytest.mark.parametrize("pin", ["0000", "001234", "123456789012"])
@@ -137,6 +139,24 @@ def test_a_whole_telephone_line_is_accepted_and_shows_no_secret() -> None:
     assert settings.telephone
     for private in ("001234", "a-token", "5551234567", "5557654321"):
         assert private not in repr(settings)
+
+
+def test_no_key_of_an_agent_or_of_its_servers_stands_in_a_repr() -> None:
+    settings = Settings.model_validate(
+        {
+            "claude": {"api_key": "key-one", "auth_token": "key-two"},
+            "codex": {"api_key": "key-three"},
+            "mcp": {"notes": "TOKEN=key-four notes"},
+        }
+    )
+    assert settings.claude.auth_token == "key-two"
+    assert "key-" not in repr(settings)
+
+
+def test_a_program_of_the_owners_home_is_found_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/ada")
+    assert Settings.model_validate({"claude": {"program": "~/bin/claude"}}).claude.program == "/home/ada/bin/claude"
+    assert Settings.model_validate({"codex": {"program": "codex-nightly"}}).codex.program == "codex-nightly"
 
 
 def test_projects_are_the_child_folders_of_the_root(tmp_path: Path) -> None:

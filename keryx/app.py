@@ -74,7 +74,14 @@ class Keryx:
             stack.push_async_callback(database.close)
             limits = Limits(settings.tasks.max_concurrent, settings.tasks.daily_cap, settings.owner.timezone)
             store = TaskStore(database, clock)
-            manager = TaskManager(store, registry, clock=clock, limits=limits, reports=places.reports_dir)
+            manager = TaskManager(
+                store,
+                registry,
+                clock=clock,
+                limits=limits,
+                reports=places.reports_dir,
+                owner=owner(settings).name,
+            )
             await manager.start()
             stack.push_async_callback(manager.stop)
             loading = SpeechLoading(

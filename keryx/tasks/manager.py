@@ -18,7 +18,7 @@ from keryx.tasks.reports import render_report
 from keryx.tasks.requests import mode_name, one_line, request_text
 from keryx.tasks.rows import MessageState
 from keryx.tasks.store import NewTask, Posted, TaskStore
-from keryx.tasks.turns import TaskTurns
+from keryx.tasks.turns import TaskTurns, Workbench
 
 __all__ = ["FollowUp", "FollowUpHow", "Limits", "TaskManager"]
 
@@ -40,20 +40,32 @@ class FollowUp:
 
     task: Task
     how: FollowUpHow
+    refused: bool = False
+    """With `NEXT`: the agent is at work and takes nothing in just now."""
+    new_mode: str | None = None
+    """The mode the task runs in from this follow-up on; None when it keeps the one it has."""
 
 
 class TaskManager:
     """Keeps the tasks. Every method may raise `Unavailable` when the store cannot be read or written."""
 
     def __init__(
-        self, store: TaskStore, registry: AgentRegistry, *, clock: Clock, limits: Limits, reports: Path
+        self,
+        store: TaskStore,
+        registry: AgentRegistry,
+        *,
+        clock: Clock,
+        limits: Limits,
+        reports: Path,
+        owner: str = "",
     ) -> None:
+        """`reports`: the folder for report files; `owner`: who agents are told that a task is for, "" for no name."""
         self._store = store
         self._registry = registry
         self._clock = clock
         self._limits = limits
-        self._reports = reports
         self._events = EventHub()
+        self._bench = Workbench(registry, store, clock, self._events, reports, owner)
         self._engine: TaskEngine = LocalEngine(clock)
 
     async def start(self) -> None:
@@ -97,22 +109,31 @@ class TaskManager:
             self._engine.submit()
         return task
 
-    async def follow_up(self, task_id: int, text: str, *, request_id: str | None = None) -> FollowUp:
+    async def follow_up(
+        self, task_id: int, text: str, *, mode: str | None = None, request_id: str | None = None
+    ) -> FollowUp:
         """Add `text` to a task: into its running turn, as its next turn, or by taking it up again once it has ended.
 
+        `mode` is the one the task runs in from then on ("go ahead" after a plan); a turn that is running keeps its own,
+        so a text that changes the mode waits for the next turn.
+
         It is stored before anything else, so it is never lost; the same `request_id` adds it once. Raises `NotFound`,
-        `Refused` (empty, too long), or `Unavailable` when it was passed on and nobody knows whether it arrived: it is
-        not sent again, and the turn's news says so.
+        `Refused` (empty, too long, no such mode), or `Unavailable` when it was passed on and nobody knows whether it
+        arrived: it is not sent again, and the turn's news says so.
         """
-        posted = await self._store.post(task_id, request_text(text), request_id)
+        new_mode = mode_name(mode) if mode else None
+        posted = await self._store.post(task_id, request_text(text), request_id, mode=new_mode)
         if posted.repeated and posted.message.state is not MessageState.SENDING:
             return self._answer(posted, _DELIVERY_OF[posted.message.state])
         if not posted.repeated and posted.task.status is TaskStatus.QUEUED:
             self._events.publish(TaskChanged(posted.task))
             self._engine.submit()
             return self._answer(posted, Delivery.WAITING)
+        if posted.new_mode:
+            self._events.publish(TaskChanged(posted.task))
+            return self._answer(posted, Delivery.WAITING)
         delivery = await self._engine.signal(posted.task.id, Steer(posted.message.id, posted.message.text))
-        return self._answer(posted, delivery)
+        return self._answer(posted, delivery, refused=delivery is Delivery.WAITING)
 
     async def cancel(self, task_id: int) -> Task:
         """End a task and stop its agent; nothing is told of it. Bounded. Raises `NotFound`, `Refused` (has ended)."""
@@ -184,11 +205,9 @@ class TaskManager:
         return await self._store.claims.claim(busy)
 
     def begin(self, task: Task) -> TaskRun:
-        return TaskTurns(
-            task, self._registry, self._store, clock=self._clock, events=self._events, reports=self._reports
-        )
+        return TaskTurns(task, self._bench)
 
-    def _answer(self, posted: Posted, delivery: Delivery) -> FollowUp:
+    def _answer(self, posted: Posted, delivery: Delivery, *, refused: bool = False) -> FollowUp:
         if delivery is Delivery.UNCERTAIN:
             raise Unavailable(
                 f"task {posted.task.id} may or may not have received that; it is not sent again, its result will say",
@@ -196,7 +215,8 @@ class TaskManager:
             )
         if delivery is Delivery.ACKNOWLEDGED:
             return FollowUp(posted.task, FollowUpHow.STEERED)
-        return FollowUp(posted.task, FollowUpHow.TAKEN_UP if posted.message.took_up else FollowUpHow.NEXT)
+        how = FollowUpHow.TAKEN_UP if posted.message.took_up else FollowUpHow.NEXT
+        return FollowUp(posted.task, how, refused and how is FollowUpHow.NEXT, posted.new_mode)
 
     # The last method: from here on `list` in this class body is not the type any more.
     async def list(self, *, statuses: Collection[TaskStatus] | None = None, limit: int = 50) -> list[Task]:

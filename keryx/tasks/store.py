@@ -42,11 +42,15 @@ class NewTask:
 
 @dataclass(frozen=True)
 class Posted:
-    """A follow-up is in the inbox of `task`, as it stands now. `repeated`: the same request had put it there before."""
+    """A follow-up is in the inbox of `task`, as it stands now. `repeated`: the same request had put it there before.
+
+    `new_mode` is set when the follow-up changed the task's mode.
+    """
 
     message: Message
     task: Task
     repeated: bool
+    new_mode: str | None = None
 
 
 class TaskStore:
@@ -79,10 +83,10 @@ class TaskStore:
 
         return await self._database.write(work)
 
-    async def post(self, task_id: int, text: str, request_id: str | None) -> Posted:
+    async def post(self, task_id: int, text: str, request_id: str | None, *, mode: str | None = None) -> Posted:
         """Put a follow-up in the inbox; an ended task is queued again. The same `request_id` is put there once.
 
-        Raises `NotFound`.
+        With a `mode` the task's next turn runs in it. Raises `NotFound`.
         """
 
         def work(connection: Connection) -> Posted:
@@ -95,8 +99,11 @@ class TaskStore:
             took_up = task.status.ended
             if took_up:
                 move_task(connection, task, TaskStatus.QUEUED, queued_at=now, finished_at=None, error=None)
+            new_mode = mode if mode != task.mode else None
+            if new_mode is not None:
+                change_task(connection, task_id, {"mode": new_mode})
             message = add_message(connection, task_id, text, now, request_id=request_id, took_up=took_up)
-            return Posted(message, load_task(connection, task_id), repeated=False)
+            return Posted(message, load_task(connection, task_id), repeated=False, new_mode=new_mode)
 
         return await self._database.write(work)
 

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TypeVar, assert_never
@@ -43,18 +43,29 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 
+@dataclass(frozen=True)
+class Workbench:
+    """What every task's run works with. `reports`: the folder for report files; `owner`: who asks, "" for no name."""
+
+    registry: AgentRegistry
+    store: TaskStore
+    clock: Clock
+    events: EventHub
+    reports: Path
+    owner: str = ""
+
+
 class TaskTurns:
     """The run of one task under one claim. A turn may take as long as it takes; everything around it is bounded."""
 
-    def __init__(
-        self, task: Task, registry: AgentRegistry, store: TaskStore, *, clock: Clock, events: EventHub, reports: Path
-    ) -> None:
+    def __init__(self, task: Task, bench: Workbench) -> None:
         self._task = task
-        self._registry = registry
-        self._store = store
-        self._clock = clock
-        self._events = events
-        self._reports = reports
+        self._registry = bench.registry
+        self._store = bench.store
+        self._clock = bench.clock
+        self._events = bench.events
+        self._reports = bench.reports
+        self._owner = bench.owner
         self._session: AgentSession | None = None
         self._session_id = task.session_id
         self._says_fresh = False
@@ -101,19 +112,12 @@ class TaskTurns:
             log.info("task is no longer this run's", extra={"epoch": self._task.epoch})
 
     async def _run_turn(self) -> bool:
-        remembers, failure = False, None
-        try:
-            remembers = await self._open()
-        except KeryxError as error:
-            failure = _failed(str(error), error.spoken)
-        except TimeoutError:
-            failure = _failed("The agent did not start in time.")
-        except Exception as error:  # the edge of an agent's turn: whatever it raises is the turn's result
-            log.exception("agent could not be opened")
-            failure = _crashed(error)
+        opened = await self._try_open()
         claims, task = self._store.claims, self._task
         given = await self._until_stored(lambda: claims.begin_turn(task.id, task.epoch, self._session_id))
-        result = failure or await self._ask(given, remembers=remembers)
+        if given.task.mode != task.mode:
+            opened = await self._reopen(given.task.mode)
+        result = opened if isinstance(opened, RunResult) else await self._ask(given, remembers=opened)
         if self._body is not None and self._body.cancelling():
             # An agent that took the cancellation for an answer: what it returned is no result.
             raise asyncio.CancelledError
@@ -132,6 +136,28 @@ class TaskTurns:
         while more:
             await self._until_stored(lambda: claims.begin_turn(task.id, task.epoch, self._session_id))
             more = await self._store_end(_plain(_crashed(error, "Something in Keryx")))
+
+    async def _try_open(self) -> bool | RunResult:
+        """`_open`, or the turn's result when the agent cannot be opened."""
+        try:
+            return await self._open()
+        except KeryxError as error:
+            return _failed(str(error), error.spoken)
+        except TimeoutError:
+            return _failed("The agent did not start in time.")
+        except Exception as error:  # the edge of an agent's turn: whatever it raises is the turn's result
+            log.exception("agent could not be opened")
+            return _crashed(error)
+
+    async def _reopen(self, mode: str) -> bool | RunResult:
+        """Take the conversation up again in the mode a follow-up asked for: agents read it when they are opened."""
+        await self._close()
+        self._task, before = replace(self._task, mode=mode), self._session_id
+        opened = await self._try_open()
+        claims, task, now = self._store.claims, self._task, self._session_id
+        if now is not None and now != before:
+            await self._until_stored(lambda: claims.save_session(task.id, task.epoch, now))
+        return opened
 
     async def _open(self) -> bool:
         """Have a conversation open; returns whether it is the task's own, which remembers what was said before."""
@@ -156,7 +182,7 @@ class TaskTurns:
     async def _ask(self, given: TurnInput, *, remembers: bool) -> RunResult:
         assert self._session is not None
         try:
-            prompt = turn_prompt(given, remembers=remembers)
+            prompt = turn_prompt(given, remembers=remembers, owner=self._owner)
             self._taking_texts = True
             result = await self._session.run(prompt, on_progress=self._on_progress)
         except Exception as error:  # the edge of an agent's turn: it must not raise, and when it does, it has failed

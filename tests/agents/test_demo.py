@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from keryx import prompts
+from keryx.agents.asked import framed
 from keryx.agents.base import RunResult, SteerUnavailable
 from keryx.agents.demo import PACE_S, DemoAgentRunner, prepare_demo_projects
 from keryx.agents.demo_projects import GIT, git_environment
@@ -120,7 +121,7 @@ async def test_what_it_cannot_do_it_says_first_and_does_not_claim(runner: DemoAg
 
 
 async def test_what_every_agent_is_told_after_the_request_is_not_taken_for_a_request(runner: DemoAgentRunner):
-    (result,) = await ask(runner, f"run the tests\n\n{prompts.text('subagent_suffix.md')}")
+    (result,) = await ask(runner, framed("run the tests", prompts.text("subagent_suffix.md")))
     assert result.spoken_summary == LOOKED
 
 

@@ -26,6 +26,7 @@ class House:
     write_budget_s: float = 30.0
     busy_timeout_s: float = 12.0
     others: dict[str, FakeAgentRunner] = field(default_factory=dict)
+    owner: str = ""
     database: Database = field(init=False)
     store: TaskStore = field(init=False)
     manager: TaskManager = field(init=False)
@@ -43,7 +44,12 @@ class House:
             self.store = TaskStore(self.database, self.clock)
             registry = AgentRegistry({self.agent.name: self.agent, **self.others}, self.agent.name)
             self.manager = TaskManager(
-                self.store, registry, clock=self.clock, limits=self.limits, reports=self.folder / "reports"
+                self.store,
+                registry,
+                clock=self.clock,
+                limits=self.limits,
+                reports=self.folder / "reports",
+                owner=self.owner,
             )
             await self.manager.start()
             try:

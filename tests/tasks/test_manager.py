@@ -39,7 +39,8 @@ async def test_the_agent_is_given_the_request_and_the_suffix(house: House) -> No
 
     (prompt,) = house.agent.prompts
     assert prompt.startswith("Fix the invoice test\n")
-    assert prompt.rstrip().endswith(text("subagent_suffix.md").rstrip())
+    assert text("subagent_suffix.md").partition("{owner}")[0] in prompt
+    assert "`Keryx-Task: 1`" in prompt
 
 
 async def test_a_summary_that_asks_is_a_question(house: House) -> None:

@@ -84,6 +84,9 @@ class ResponsesServer:
         method, path, _ = head[0].split(" ")
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:])}
         body = await reader.readexactly(int(headers.get("content-length", 0)))
+        if "upgrade" in headers:  # the same API over a WebSocket: not here, ask again by HTTP
+            await _reply(writer, HTTPStatus.UPGRADE_REQUIRED, b"{}")
+            return True
         if method != "POST" or not path.endswith("/responses"):
             await _reply(writer, HTTPStatus.OK, _NO_MODELS)
             return True
@@ -224,13 +227,11 @@ class _Response:
         await self._end_item(call)
 
     def _named(self, name: str) -> dict[str, str]:
-        """A tool's name as the model must give it: tools of a server stand in a namespace of the request."""
-        for space in self._request.get("tools", []):
-            if space.get("type") == "namespace":
-                for tool in space["tools"]:
-                    if name in (tool["name"], space["name"] + tool["name"], f"{space['name']}__{tool['name']}"):
-                        return {"namespace": space["name"], "name": tool["name"]}
-        return {"name": name}
+        """A tool's name as the model must give it: the tools of a server, `mcp__SERVER__TOOL`, have a namespace."""
+        if not name.startswith("mcp__"):
+            return {"name": name}
+        namespace, _, tool = name.rpartition("__")
+        return {"namespace": namespace, "name": tool}
 
     async def _custom(self, name: str, written: str) -> None:
         number = self._server.number()

@@ -20,8 +20,8 @@ PROGRAMS: dict[str, Effect] = {
     **_each(
         READ,
         """: [ ]] ag ack arch awk gawk mawk base64 basename bat batcat bind break builtin cat cal cd cksum cloc cmp
-        column comm complete compgen continue cut date declare df diff dir dircolors dirname dirs du echo egrep exit expand
-        export expr eza exa false fd fdfind fgrep file find fmt fold for free getconf getent getopt getopts grep groups
+        column comm complete compgen continue cut date declare df diff dir dircolors dirname dirs du echo egrep exit
+        expand export expr eza exa false fd fdfind fgrep file find fmt fold for free getconf getent getopt getopts grep groups
         hash head hexdump history hostname id iconv jobs join jq less let local locale ls lsb_release lsof lsblk lscpu
         man md5 md5sum mapfile more nl nm nproc numfmt objdump od paste pathchk pgrep popd pr printenv printf ps pstree
         pushd pwd read readarray readelf readlink readonly realpath return rev rg ripgrep scc sed select seq set

@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from keryx import prompts
+from keryx.agency.agency import Agency
 from keryx.agents.base import AgentRunner
 from keryx.agents.demo import DemoAgentRunner, prepare_demo_projects
 from keryx.agents.processes import reap
 from keryx.agents.registry import AgentRegistry
+from keryx.agents.workplace import Workplaces
 from keryx.clock import Clock, SystemClock
 from keryx.config.people import owner
 from keryx.config.places import Places
@@ -69,7 +71,7 @@ class Keryx:
         async with contextlib.AsyncExitStack() as stack:
             stack.enter_context(DataLock(places.lock_file))
             await _end_what_was_left(places)
-            registry, projects = await _agents(settings, places, demo)
+            registry, projects = await _agents(settings, places, demo, clock)
             database = await Database.open(places.database)
             stack.push_async_callback(database.close)
             limits = Limits(settings.tasks.max_concurrent, settings.tasks.daily_cap, settings.owner.timezone)
@@ -131,13 +133,18 @@ def _demo_folder(places: Places) -> Path:
     return places.data_dir / "demo-projects"
 
 
-async def _agents(settings: Settings, places: Places, demo: bool) -> tuple[AgentRegistry, Callable[[], Sequence[str]]]:
+async def _agents(
+    settings: Settings, places: Places, demo: bool, clock: Clock
+) -> tuple[AgentRegistry, Callable[[], Sequence[str]]]:
     """The agents that can be asked, and the projects there are at the moment one asks; raises `ConfigError`."""
+    agency = Agency(settings)
+    # In a demo nothing may happen to anybody's account by accident: real agents work when they are named, and only
+    # those that could begin at once are there to be named.
+    standings = [each for each in await asyncio.to_thread(agency.standings) if (each.ready if demo else each.installed)]
     runners: dict[str, AgentRunner] = {}
-    projects = settings.projects.listed
-    default = DEMO_AGENT if demo else settings.agents.default
-    if default == DEMO_AGENT:
-        folder = _demo_folder(places)
+    root, projects = settings.projects.root, settings.projects.listed
+    if demo or settings.agents.default == DEMO_AGENT:
+        default, folder = DEMO_AGENT, _demo_folder(places)
         try:
             made = await asyncio.to_thread(prepare_demo_projects, folder)
         except (OSError, subprocess.SubprocessError) as error:
@@ -145,14 +152,15 @@ async def _agents(settings: Settings, places: Places, demo: bool) -> tuple[Agent
                 f"the demo's projects cannot be made in {folder}; free some space, or set KERYX_HOME to another folder"
             ) from error
         if not projects():
-            projects = partial(tuple, made)
+            root, projects = folder, partial(tuple, made)
         runners[DEMO_AGENT] = DemoAgentRunner(folder)
-    if default not in runners:
-        raise ConfigError(
-            f'agents.default is "{default}", and this version has no adapter for it yet; '
-            f'run keryx serve --demo, or set agents.default = "{DEMO_AGENT}"'
-        )
-    return AgentRegistry(runners, default), projects
+    else:
+        default = agency.default(standings)
+    common = await asyncio.to_thread(
+        agency.equipment, Workplaces(root, projects, places.data_dir), places.data_dir, clock
+    )
+    runners |= {each.backend.name: agency.runner(each, common) for each in standings}
+    return AgentRegistry(runners, default, [each.backend for each in standings]), projects
 
 
 @contextlib.asynccontextmanager

@@ -32,6 +32,7 @@ FLOOR = {
     "voice": 4,
     "memory": 4,
     "notify": 4,
+    "agency": 4,
     "app": 5,
     "server": 6,
     "cli": 7,
@@ -51,9 +52,10 @@ MAY_IMPORT: dict[str, set[str]] = {
     "voice": {"tasks", "tasks.models", "approvals", "security", "store"},
     "memory": {"tasks", "tasks.models", "approvals", "security", "store"},
     "notify": {"tasks", "tasks.models", "security", "store", "memory"},
+    "agency": {"config", "agents", "approvals", "tasks", "tasks.models", "security"},
     "app": {room for room, floor in FLOOR.items() if 0 < floor < 5},
     "server": {"app", "config", "security", "tasks", "tasks.models", "voice"},
-    "cli": {"server", "app", "config", "tasks", "tasks.models"},
+    "cli": {"server", "app", "agency", "config", "tasks", "tasks.models"},
 }
 """Beside themselves and the ground floor."""
 

@@ -45,6 +45,8 @@ class Backend:
     """More names that people say, lower case."""
     models: Mapping[str, str] = field(default_factory=dict)
     """What people call its models → the id it is given."""
+    spelled: tuple[tuple[str, str], ...] = ()
+    """Ways of naming one (a pattern for the words, joined by "-") → the id, as `re.sub` writes it."""
     instructions: str = "AGENTS.md"
     """The file of a project that it reads its instructions from."""
     follow_ups: bool = True
@@ -77,6 +79,9 @@ class Backend:
         for known, model_id in self.models.items():
             if words == known.replace("-", " ").split():
                 return model_id
+        for pattern, model_id in self.spelled:
+            if found := re.fullmatch(pattern, "-".join(words)):
+                return found.expand(model_id)
         if _MODEL_ID.fullmatch(said.strip()):
             return said.strip()
         there = f"; it knows {', '.join(self.models)}" if self.models else ""
@@ -127,6 +132,10 @@ CLAUDE = Backend(
     also_called=("claude code", "anthropic"),
     # The aliases are Claude Code's own: each stands for the newest of its kind.
     models={"opus": "opus", "sonnet": "sonnet", "haiku": "haiku"},
+    spelled=(
+        (r"(opus|sonnet|haiku)-(\d+)", r"claude-\1-\2"),
+        (r"(opus|sonnet|haiku)-(\d+)[.-](\d+)", r"claude-\1-\2-\3"),
+    ),
     instructions="CLAUDE.md",
 )
 CODEX = Backend(
@@ -158,6 +167,7 @@ CODEX = Backend(
             )
         },
     },
+    spelled=((r"gpt-?(\d+(?:\.\d+)?)((?:-[a-z]+)*)", r"gpt-\1\2"),),
     sandboxed=True,
 )
 

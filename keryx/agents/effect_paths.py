@@ -13,6 +13,7 @@ from keryx.agents.shell import Unreadable, Word
 MAX_PATH_CHARS = 4096
 MAX_PATHS = 1000
 MAX_DIRECTORIES = 4
+MAX_BEEN = 16
 
 _ORDER = list(Effect)
 _KNOWN_START = re.compile(r"\$(HOME|PWD|TMPDIR)(?=/|$)(?!.*[$`])", re.DOTALL)
@@ -93,7 +94,7 @@ class Place:
     def go(self, word: Word | None) -> None:
         """Take a `cd`: to `word`, or home without one; `-` is anywhere it has been."""
         text = "~" if word is None else self._text(word)
-        self.been |= self.directories
+        self.been |= self.directories if len(self.been) < MAX_BEEN else {None}
         if text == "-":
             gone: set[Path | None] = set(self.been)
         elif text is None or (self.rambling and ".." in text) or (word is not None and word.glob):
@@ -109,9 +110,10 @@ class Place:
     def _gone(self, directory: Path | None, text: str) -> Path | None:
         try:
             target = Path(text).expanduser()
-            if len(text) > MAX_PATH_CHARS or (directory is None and not target.is_absolute()):
+            if directory is None and not target.is_absolute():
                 return None
-            return (directory or target) / target
+            gone = (directory or target) / target
+            return gone if len(str(gone)) <= MAX_PATH_CHARS else None
         except (ValueError, RuntimeError):
             return None
 

@@ -19,26 +19,28 @@ PROGRAMS: dict[str, Effect] = {
     # Look at things, or do nothing at all. Where an option makes them write, `programs` has a rule as well.
     **_each(
         READ,
-        """: [ ]] ag ack arch awk gawk mawk base64 basename bat batcat bind break builtin cat cal cd cksum cloc cmp
-        column comm complete compgen continue cut date declare df diff dir dircolors dirname dirs du echo egrep exit
-        expand export expr eza exa false fd fdfind fgrep file find fmt fold for free getconf getent getopt getopts grep groups
-        hash head hexdump history hostname id iconv jobs join jq less let local locale ls lsb_release lsof lsblk lscpu
-        man md5 md5sum mapfile more nl nm nproc numfmt objdump od paste pathchk pgrep popd pr printenv printf ps pstree
-        pushd pwd read readarray readelf readlink readonly realpath return rev rg ripgrep scc sed select seq set
-        sha1sum sha256sum sha512sum shasum shift shopt size sleep sort ss stat strings sum sync tac tail test tokei top
-        tr tree true tsort tty type typeset ulimit umask uname unexpand uniq unset uptime vmstat wait wc whatis whereis
-        which who whoami xxd yes yq zcat zgrep zless""",
+        """: [ ]] ack ag arch awk base64 basename bat batcat bind break builtin cal cat cd cksum cloc cmp column
+        comm compgen complete continue cut date declare df diff dir dircolors dirname dirs du echo egrep exa exit
+        expand export expr eza false fd fdfind fgrep file find fmt fold for free gawk getconf getent getopt
+        getopts grep groups hash head hexdump history hostname iconv id jobs join jq less let local locale ls
+        lsb_release lsblk lscpu lsof man mapfile mawk md5 md5sum more nl nm nproc numfmt objdump od paste pathchk
+        pgrep popd pr printenv printf ps pstree pushd pwd read readarray readelf readlink readonly realpath
+        return rev rg ripgrep scc sed select seq set sha1sum sha256sum sha512sum shasum shift shopt size sleep
+        sort ss stat strings sum sync tac tail test tokei top tr tree true tsort tty type typeset ulimit umask
+        uname unexpand uniq unset uptime vmstat wait wc whatis whereis which who whoami xxd yes yq zcat zgrep
+        zless""",
     ),
     **_each(
         NETWORK,
         """aria2c axel curl dig drill ftp gsutil host http httpie https lftp links lynx mosh mtr nc ncat netcat nmap
-        nslookup ping ping6 rclone rsync s3cmd scp sftp smbclient socat ssh sshfs tailscale telnet tftp traceroute
-        tracepath w3m websocat wget wget2 whois wscat xh yt-dlp""",
+        nslookup ping ping6 rclone rsync s3cmd scp sftp smbclient socat ssh sshfs tailscale telnet tftp tracepath
+        traceroute w3m websocat wget wget2 whois wscat xh yt-dlp""",
     ),
     **_each(
         PUSH,
         """ansible ansible-playbook aws az cdk doctl eb firebase fly flyctl gcloud goreleaser helm heroku kubectl
-        netlify now pulumi railway semantic-release serverless sls surge terraform tofu twine vercel vsce wrangler""",
+        netlify now pulumi railway semantic-release serverless sls surge terraform tofu twine vercel vsce
+        wrangler""",
     ),
     **_each(
         SEND,
@@ -48,11 +50,11 @@ PROGRAMS: dict[str, Effect] = {
     **_each(
         OUTSIDE,
         """apk apt apt-get aptitude at batch brew chgrp chpasswd chroot chsh crontab debootstrap defaults dmesg dnf
-        doas dpkg fdisk firewall-cmd flatpak gpasswd groupadd groupdel gsettings halt hostnamectl init insmod ip6tables
-        ifconfig iptables keryx killall launchctl loginctl losetup mkfs modprobe mount nft nix-env open pacman parted
-        pass passwd pkexec pkill poweroff port reboot rmmod runuser secret-tool security service shutdown snap ssh-add
-        ssh-copy-id ssh-keygen su sudo swapoff swapon sysctl systemctl systemd-run telinit timedatectl ufw umount
-        update-alternatives useradd userdel usermod visudo wsl xdg-open yum zypper""",
+        doas dpkg fdisk firewall-cmd flatpak gpasswd groupadd groupdel gsettings halt hostnamectl ifconfig init
+        insmod ip6tables iptables keryx killall launchctl loginctl losetup mkfs modprobe mount nft nix-env open
+        pacman parted pass passwd pkexec pkill port poweroff reboot rmmod runuser secret-tool security service
+        shutdown snap ssh-add ssh-copy-id ssh-keygen su sudo swapoff swapon sysctl systemctl systemd-run telinit
+        timedatectl ufw umount update-alternatives useradd userdel usermod visudo wsl xdg-open yum zypper""",
     ),
     **_each(UNKNOWN, "alias busybox coproc expect parallel screen script tmux toybox"),
 }

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 
 MAX_CHARS = 200_000
 MAX_DEPTH = 12
+MAX_WORDS = 5000
+"""In one command."""
 MAX_BRACE_WORDS = 64
 
 _SPACE = re.compile(r"(?:[ \t\r]|\\\n)+|#[^\n]*")
@@ -175,7 +177,7 @@ class _Reader:
                 assigned.append((assignment[1], self._word() or Word("")))
             else:
                 word = self._word()
-                if word is None:
+                if word is None or len(words) > MAX_WORDS:
                     raise Unreadable
                 if words or not word.bare or not self._reserved(word.text):
                     words += _without_braces(word)

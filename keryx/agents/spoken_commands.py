@@ -6,14 +6,16 @@ from pathlib import Path
 
 from keryx.agents.approver import Effect
 from keryx.agents.effect_lines import Deed, judged
-from keryx.agents.effects_table import ALIASES, RUNNERS, VALUED
+from keryx.agents.effects_table import ALIASES, RUNNERS, SHELLS, VALUED
 from keryx.agents.shell import Word
 
 MAX_CHARS = 80
 MAX_NAME_CHARS = 32
 MAX_DEEDS = 2000
+MAX_UNWRAPPED = 3
 _SOMEWHERE = Path("/somewhere")
 
+_AS_ROOT = frozenset({"sudo", "doas"})
 _ASKED = frozenset({Effect.NETWORK, Effect.PUSH, Effect.SEND, Effect.OUTSIDE, Effect.UNKNOWN})
 _HOST = re.compile(r"(?:\w+://)?(?:[^/@\s]*@)?([A-Za-z0-9](?:[A-Za-z0-9.-]{0,60}[A-Za-z0-9])?)(?::\S*|[/?#]\S*)?$")
 _CALLED = {"git": "git", "python": "Python", "node": "Node", "ruby": "Ruby", "perl": "Perl", "php": "PHP"}
@@ -114,7 +116,7 @@ def _weight(deed: Deed) -> int:
     return list(Effect).index(deed.effect)
 
 
-def _said(deed: Deed) -> str:
+def _said(deed: Deed, unwrapped: int = 0) -> str:
     program, words = deed.words[0], deed.words[1:]
     if not program.known or program.glob:
         return "run a command that only shows when it runs"
@@ -124,8 +126,11 @@ def _said(deed: Deed) -> str:
     for length in (2, 1, 0):
         if len(plain) >= length and (said := _SIMPLE.get(" ".join((name, *plain[:length])))):
             return said
-    inner = _inner(name, words, plain)
-    return _said(Deed(deed.effect, inner)) if inner else _described(name, words, plain, deed.effect)
+    if unwrapped < MAX_UNWRAPPED and (inner := _inner(name, words, plain)):
+        return _said(Deed(deed.effect, inner), unwrapped + 1)
+    if name in _AS_ROOT and unwrapped < MAX_UNWRAPPED:
+        return _as_root(deed, unwrapped + 1)
+    return _described(name, words, plain, deed.effect)
 
 
 def _inner(name: str, words: Sequence[Word], plain: Sequence[str]) -> tuple[Word, ...]:
@@ -143,6 +148,9 @@ def _described(name: str, words: Sequence[Word], plain: Sequence[str], effect: E
     rule: Callable[[Sequence[Word], Sequence[str], Effect], str] | None = _RULES.get(name)
     if rule:
         return rule(words, plain, effect)
+    if name in SHELLS:
+        script = next((word for word in plain if word), "")
+        return f"run the script {_name(script)}" if script else "run a script that only shows when it runs"
     if name in _TESTS:
         return f"run the tests with {name}"
     if name in _MAILERS:
@@ -261,9 +269,10 @@ def _interpreted(name: str, words: Sequence[Word], plain: Sequence[str], effect:
     return f"run the {called} script {_name(plain[0])}" if plain and plain[0] else f"run {called}"
 
 
-def _as_root(words: Sequence[Word], plain: Sequence[str], effect: Effect) -> str:
-    at = next((at for at, word in enumerate(words) if not re.match(r"-|\w+=", word.text)), len(words))
-    return f"{_said(Deed(effect, tuple(words[at:])))} as root" if words[at:] else "become root"
+def _as_root(deed: Deed, unwrapped: int) -> str:
+    own = (at for at, word in enumerate(deed.words) if at and not re.match(r"-|\w+=", word.text))
+    inner = deed.words[next(own, len(deed.words)) :]
+    return f"{_said(Deed(deed.effect, inner), unwrapped)} as root" if inner else "become root"
 
 
 def _found(words: Sequence[Word], plain: Sequence[str], effect: Effect) -> str:
@@ -273,7 +282,6 @@ def _found(words: Sequence[Word], plain: Sequence[str], effect: Effect) -> str:
 _RULES: dict[str, Callable[[Sequence[Word], Sequence[str], Effect], str]] = {
     ">": _verb("write"),
     "cp": _verb("copy"),
-    "doas": _as_root,
     "find": _found,
     "git": _pushed,
     "ln": _verb("link"),
@@ -281,7 +289,6 @@ _RULES: dict[str, Callable[[Sequence[Word], Sequence[str], Effect], str]] = {
     "mv": _verb("move"),
     "rm": _removed,
     "rmdir": _verb("delete", "folder"),
-    "sudo": _as_root,
     "tee": _verb("write"),
     "touch": _verb("make"),
     "unlink": _verb("delete"),

@@ -46,6 +46,7 @@ class House:
     answer: Answer = say_nothing
     """What a call does."""
     page_key: str = KEY
+    projects: Callable[[], Sequence[str]] = lambda: ("billing", "my website")
     version: str = "0.1.0"
     live: list[MediaTransport] = field(default_factory=list)
     callers: list[Caller] = field(default_factory=list)

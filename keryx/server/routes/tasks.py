@@ -1,5 +1,6 @@
 """Tasks for scripts and for the page: hand over, look, add to, cancel."""
 
+import asyncio
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Header, Query, Request
@@ -18,6 +19,7 @@ from keryx.server.wire import (
     task_out,
 )
 from keryx.tasks.models import TaskStatus
+from keryx.tasks.projects import known_project
 
 MAX_LISTED = 500
 MAX_TASK_NUMBER = 2**63 - 1
@@ -47,10 +49,11 @@ class Unacceptable(Refused):
 @router.post("", status_code=201, responses=_problems(404, 413, 429))
 async def hand_over(request: Request, new: NewTask, request_id: RequestId = None) -> TaskOut:
     """Hand work over. An agent starts on it as soon as one is free."""
+    keryx = house(request)
     try:
-        task = await house(request).manager.dispatch(
+        task = await keryx.manager.dispatch(
             new.description,
-            project=new.project,
+            project=known_project(new.project, await asyncio.to_thread(keryx.projects)),
             agent=new.agent,
             model=new.model,
             mode=new.mode,

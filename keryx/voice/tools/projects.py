@@ -2,11 +2,10 @@
 
 from collections.abc import Sequence
 
-from keryx.errors import NotFound
+from keryx.tasks.projects import known_project
 from keryx.voice.tools.base import Arguments, Tool, ToolResult
 
-MAX_NAMED = 5
-"""A sentence names no more projects than this."""
+__all__ = ["known_project", "project_tools"]
 
 
 class Nothing(Arguments):
@@ -20,18 +19,3 @@ def project_tools(projects: Sequence[str]) -> list[Tool]:
         return ToolResult(True, {"projects": list(projects)})
 
     return [Tool("list_projects", "The projects that can be worked in.", Nothing, list_projects)]
-
-
-def known_project(name: str | None, projects: Sequence[str]) -> str | None:
-    """`name` in its configured spelling; None stays None. Raises `NotFound`, which names the ones there are."""
-    if name is None:
-        return None
-    for project in projects:
-        if project.casefold() == name.casefold():
-            return project
-    there_is = ", ".join(projects) or "none"
-    spoken = ", ".join(projects[:MAX_NAMED])
-    raise NotFound(
-        f'no project "{name}"; there is {there_is}',
-        spoken=f"I don't know that project. There is {spoken}." if projects else "No projects are set up yet.",
-    )

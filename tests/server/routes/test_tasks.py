@@ -29,6 +29,19 @@ async def test_work_is_handed_over(client: httpx2.AsyncClient, house: House) -> 
     assert (await house.manager.wait(task["id"])).status is TaskStatus.DONE
 
 
+async def test_a_project_is_known_by_its_name_however_it_is_written(client: httpx2.AsyncClient) -> None:
+    answer = await client.post("/api/tasks", json={"description": "Fix it.", "project": " My  Website "})
+    assert answer.json()["project"] == "my website"
+
+
+async def test_an_unknown_project_is_refused_and_the_known_ones_are_named(client: httpx2.AsyncClient) -> None:
+    for name in ("kitchen", "../billing"):
+        answer = await client.post("/api/tasks", json={"description": "Fix the tap.", "project": name})
+        assert answer.status_code == 404
+        assert answer.json()["error"] == f'no project "{name}"; there is billing, my website'
+    assert (await client.get("/api/tasks")).json() == []
+
+
 async def test_the_same_request_again_is_done_once(client: httpx2.AsyncClient) -> None:
     asked = [
         (await client.post("/api/tasks", json={"description": "Once."}, headers={"Idempotency-Key": "abc"})).json()[

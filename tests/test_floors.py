@@ -72,6 +72,7 @@ ALSO_MAY_IMPORT: dict[str, tuple[set[str], str]] = {
 """Single modules, with what is below them, that may more, and why."""
 
 SDK_HOMES: dict[str, tuple[str, ...]] = {
+    "acp": tuple(f"keryx.agents.acp{part}" for part in ("", "_adapter", "_events", "_process", "_settings", "_tools")),
     "twilio": ("keryx.server.signature",),
     "faster_whisper": ("keryx.voice.hearing",),
     "ctranslate2": ("keryx.voice.hearing",),
@@ -120,6 +121,7 @@ BROAD_EXCEPT_HOMES: dict[str, str] = {
 """Modules with an edge where anything may be caught, and what that edge is."""
 
 BARE_TASK_HOMES: dict[str, str] = {
+    "keryx.agents.acp_process": "what reads an agent's complaints, and its prompts, end when it is closed at the latest",
     "keryx.tasks.engines.local": "the supervisor holds the group; it lives from start to stop",
 }
 """Modules that may start a task outside a group, and why."""

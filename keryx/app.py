@@ -13,6 +13,7 @@ from typing import Any
 
 from keryx import prompts
 from keryx.agency.agency import Agency
+from keryx.agents.approver import NobodyToAsk
 from keryx.agents.base import AgentRunner
 from keryx.agents.demo import DemoAgentRunner, prepare_demo_projects
 from keryx.agents.processes import reap
@@ -157,7 +158,7 @@ async def _agents(
     else:
         default = agency.default(standings)
     common = await asyncio.to_thread(
-        agency.equipment, Workplaces(root, projects, places.data_dir), places.data_dir, clock
+        agency.equipment, Workplaces(root, projects, places.data_dir), places.data_dir, clock, NobodyToAsk()
     )
     runners |= {each.backend.name: agency.runner(each, common) for each in standings}
     return AgentRegistry(runners, default, [each.backend for each in standings]), projects

@@ -97,6 +97,7 @@ SDK_HOMES: dict[str, tuple[str, ...]] = {
     "num2words": ("keryx.voice",),
     "rapidfuzz": ("keryx.voice",),
     "numpy": ("keryx.voice", "keryx.cli.sound"),
+    "claude_agent_sdk": ("keryx.agents.claude_adapter", "keryx.agents.claude_launch"),
     "pydantic": ("keryx.config", "keryx.server", "keryx.voice", "keryx.cli.understand", "keryx.cli.serve"),
 }
 """Where each third-party package may be named; one that is not listed may be named nowhere."""
@@ -109,6 +110,8 @@ BROAD_EXCEPT_HOMES: dict[str, str] = {
     "keryx.agents.base": "a session's run never raises",
     "keryx.agents.demo": "a session's run never raises",
     "keryx.agents.session": "a session's run never raises, whatever its agent or its approver does",
+    "keryx.agents.turn": "a session's run never raises, whatever its agent or its approver does",
+    "keryx.agents.claude_launch": "claude-agent-sdk raises `Exception` itself when it cannot connect or gets no answer",
     "keryx.voice.call": "the edge of a call",
     "keryx.voice.engines.listening": "the edge of one stretch: the caller is asked again",
     "keryx.voice.engines.speaking": "the edge of one sentence: it is only shown",
@@ -122,6 +125,8 @@ BROAD_EXCEPT_HOMES: dict[str, str] = {
 
 BARE_TASK_HOMES: dict[str, str] = {
     "keryx.agents.acp_process": "what reads an agent's complaints, and its prompts, end when it is closed at the latest",
+    "keryx.agents.claude_launch": "a disconnect must go on when whoever waits for it no longer does",
+    "keryx.agents.claude_line": "what reads an agent's complaints lives as long as the agent's process",
     "keryx.tasks.engines.local": "the supervisor holds the group; it lives from start to stop",
 }
 """Modules that may start a task outside a group, and why."""
@@ -148,6 +153,7 @@ LIGHT = [
     "keryx.cli.main",
     "keryx.cli.api",
     "keryx.cli.tasks",
+    "keryx.cli.agents",
     "keryx.cli.call",
     "keryx.__main__",
 ]

@@ -5,12 +5,13 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from keryx.agency.standing import Standing, stand
-from keryx.agents.approver import Approver, NobodyToAsk
+from keryx.agents.approver import Approver
 from keryx.agents.base import AgentRunner
 from keryx.agents.equipment import Equipment, Login, McpServer, Patience
 from keryx.agents.processes import AgentProcesses
 from keryx.agents.registry import CLAUDE, CODEX, Backend, acp_backend
 from keryx.agents.surroundings import inherited_environment
+from keryx.approvals.modes import ModeApprover
 from keryx.clock import Clock
 from keryx.config.checks import ASSIGNMENT, command_line
 from keryx.config.settings import Settings
@@ -99,17 +100,18 @@ class Agency:
             )
         )
 
-    def equipment(
-        self, workplace: Callable[[Task], Path], data_dir: Path, clock: Clock, approver: Approver | None = None
-    ) -> Equipment:
-        """What all agents of the daemon whose data are in `data_dir` have in common."""
+    def equipment(self, workplace: Callable[[Task], Path], data_dir: Path, clock: Clock, beyond: Approver) -> Equipment:
+        """What all agents of the daemon whose data are in `data_dir` have in common.
+
+        `beyond` is asked what a task's mode does not decide by itself.
+        """
         agents = self._settings.agents
         return Equipment(
             workplace=workplace,
             processes=AgentProcesses(data_dir),
             login=Login(None),
             mcp_servers={name: mcp_server(line) for name, line in self._settings.mcp.items()},
-            approver=approver or NobodyToAsk(),
+            approver=ModeApprover(beyond),
             patience=Patience(agents.idle_minutes * 60, agents.deadline_hours * 3600),
             clock=clock,
             environment=self.environment,

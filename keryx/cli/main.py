@@ -32,6 +32,8 @@ app = typer.Typer(
 )
 tasks_app = typer.Typer(help="What was asked for, and what became of it.", no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(tasks_app, name="tasks")
+agents_app = typer.Typer(invoke_without_command=True, rich_markup_mode=None)
+app.add_typer(agents_app, name="agents")
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
 TaskId = Annotated[int, typer.Argument(min=1, metavar="N", help="The task's number.")]
@@ -147,6 +149,28 @@ def tasks_cancel(number: TaskId, json: Json = False) -> None:
     from keryx.cli.tasks import cancel
 
     cancel(number, as_json=json)
+
+
+@agents_app.callback()
+def agents(context: typer.Context, json: Json = False) -> None:
+    """The agents: installed, signed in, and what to do when not."""
+    if context.invoked_subcommand is None:
+        from keryx.cli.agents import print_agents
+
+        print_agents(as_json=json)
+
+
+@agents_app.command("try")
+def agents_try(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The agent's name, as claude.")],
+    model: Annotated[str | None, typer.Option(help="One of its models; its usual one when not set.")] = None,
+    mode: Annotated[str | None, typer.Option(help="plan, ask, auto or full; auto when not set.")] = None,
+    json: Json = False,
+) -> None:
+    """Give an agent one real task in a throw-away repository; it may cost what a small task costs."""
+    from keryx.cli.agents import try_out
+
+    try_out(name, model=model, mode=mode, as_json=json)
 
 
 def run(arguments: Sequence[str] | None = None) -> None:

@@ -10,7 +10,9 @@ import pytest
 
 from keryx.agency.agency import NO_AGENT, Agency, mcp_server
 from keryx.agency.standing import Standing
+from keryx.agents.approver import NobodyToAsk
 from keryx.agents.equipment import Login, McpServer, Patience
+from keryx.approvals.modes import ModeApprover
 from keryx.clock import VirtualClock
 from keryx.config.settings import Settings
 from keryx.errors import ConfigError, NotFound
@@ -97,7 +99,8 @@ def test_all_agents_have_servers_patience_and_surroundings_in_common(tmp_path: P
         GH_TOKEN="ghp-x",
         NPM_TOKEN="npm-x",
     )
-    common = there.equipment(lambda task: tmp_path, tmp_path / "data", VirtualClock())
+    common = there.equipment(lambda task: tmp_path, tmp_path / "data", VirtualClock(), NobodyToAsk())
+    assert isinstance(common.approver, ModeApprover)
     assert common.patience == Patience(120, 1800)
     assert common.environment["GH_TOKEN"] == "ghp-x"
     assert "NPM_TOKEN" not in common.environment

@@ -49,6 +49,7 @@ def _context(file: Path | None) -> "DialogueContext":
         status: TaskStatus
         project: str | None = None
         description: str = ""
+        mode: str = "auto"
 
     class ContextFile(BaseModel):
         projects: list[str] = Field(default_factory=list)
@@ -56,6 +57,7 @@ def _context(file: Path | None) -> "DialogueContext":
         tasks: list[TaskRow] = Field(default_factory=list)
         focus: int | None = None
         pending: str | None = None
+        question: str = ""
 
     if file is None:
         return DialogueContext()
@@ -70,8 +72,8 @@ def _context(file: Path | None) -> "DialogueContext":
         fault = error.errors(include_input=False)[0]
         place = ".".join(str(part) for part in fault["loc"]) or "the file as a whole"
         raise typer.BadParameter(f"the context file {file} is wrong at {place}: {fault['msg']}") from error
-    tasks = [TaskBrief(row.id, row.status, row.project, row.description) for row in read.tasks]
-    return DialogueContext(read.projects, read.agents, tasks, read.focus, read.pending)
+    tasks = [TaskBrief(row.id, row.status, row.project, row.description, row.mode) for row in read.tasks]
+    return DialogueContext(read.projects, read.agents, tasks, read.focus, read.pending, read.question)
 
 
 def _shown(understood: "Understanding") -> dict[str, object]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from keryx.agents.model_owner import check_owner, model_owner
 from keryx.agents.registry import AgentRegistry
 from keryx.clock import Clock
 from keryx.errors import Unavailable
@@ -15,7 +16,7 @@ from keryx.tasks.events import EventHub, NewsTold, TaskChanged, TaskEvent
 from keryx.tasks.limits import Limits, check_daily_cap, local_day
 from keryx.tasks.models import News, ProgressLine, Task, TaskStatus
 from keryx.tasks.reports import render_report
-from keryx.tasks.requests import mode_name, one_line, request_text
+from keryx.tasks.requests import MODES, mode_name, one_line, request_text
 from keryx.tasks.rows import MessageState
 from keryx.tasks.store import NewTask, Posted, TaskStore
 from keryx.tasks.turns import TaskTurns, Workbench
@@ -91,14 +92,19 @@ class TaskManager:
     ) -> Task:
         """Store a task and start it as soon as there is room. The same `request_id` again returns the same task.
 
-        Raises `Refused` (empty, too long, no such mode), `NotFound` (agent) or `BudgetSpent` (the day's limit).
+        A `model` without an `agent` goes to the installed agent whose model it is, as far as its name tells.
+
+        Raises `Refused` (empty, too long, no such mode), `NotFound` (the agent, or its model) or `BudgetSpent` (the
+        day's limit).
         """
-        self._registry.get(agent)
+        owner = model_owner(model) if model and not agent else None
+        chosen = self._registry.name(owner if owner in self._registry.names() else agent)
+        check_owner(chosen, _name(model))
         new = NewTask(
             description=request_text(description),
-            agent=(agent or self._registry.default).strip().casefold(),
+            agent=chosen,
             project=_name(project),
-            model=_name(model),
+            model=self._registry.model(chosen, _name(model)),
             mode=mode_name(mode),
             request_id=request_id,
         )
@@ -114,8 +120,8 @@ class TaskManager:
     ) -> FollowUp:
         """Add `text` to a task: into its running turn, as its next turn, or by taking it up again once it has ended.
 
-        `mode` is the one the task runs in from then on ("go ahead" after a plan); a turn that is running keeps its own,
-        so a text that changes the mode waits for the next turn.
+        `mode` is the one the task runs in from its next turn on. A turn that is running keeps its own, so a text that
+        gives the agent more freedom ("go ahead" after a plan) waits for the next one; any other reaches it now.
 
         It is stored before anything else, so it is never lost; the same `request_id` adds it once. Raises `NotFound`,
         `Refused` (empty, too long, no such mode), or `Unavailable` when it was passed on and nobody knows whether it
@@ -131,7 +137,8 @@ class TaskManager:
             return self._answer(posted, Delivery.WAITING)
         if posted.new_mode:
             self._events.publish(TaskChanged(posted.task))
-            return self._answer(posted, Delivery.WAITING)
+            if posted.old_mode and MODES.index(posted.new_mode) > MODES.index(posted.old_mode):
+                return self._answer(posted, Delivery.WAITING)
         delivery = await self._engine.signal(posted.task.id, Steer(posted.message.id, posted.message.text))
         return self._answer(posted, delivery, refused=delivery is Delivery.WAITING)
 
@@ -214,7 +221,7 @@ class TaskManager:
                 spoken="I'm not sure that reached it. I won't send it twice; you'll hear with the result.",
             )
         if delivery is Delivery.ACKNOWLEDGED:
-            return FollowUp(posted.task, FollowUpHow.STEERED)
+            return FollowUp(posted.task, FollowUpHow.STEERED, new_mode=posted.new_mode)
         how = FollowUpHow.TAKEN_UP if posted.message.took_up else FollowUpHow.NEXT
         return FollowUp(posted.task, how, refused and how is FollowUpHow.NEXT, posted.new_mode)
 

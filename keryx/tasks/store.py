@@ -44,13 +44,14 @@ class NewTask:
 class Posted:
     """A follow-up is in the inbox of `task`, as it stands now. `repeated`: the same request had put it there before.
 
-    `new_mode` is set when the follow-up changed the task's mode.
+    `new_mode` is set when the follow-up changed the task's mode from `old_mode`.
     """
 
     message: Message
     task: Task
     repeated: bool
     new_mode: str | None = None
+    old_mode: str | None = None
 
 
 class TaskStore:
@@ -103,7 +104,8 @@ class TaskStore:
             if new_mode is not None:
                 change_task(connection, task_id, {"mode": new_mode})
             message = add_message(connection, task_id, text, now, request_id=request_id, took_up=took_up)
-            return Posted(message, load_task(connection, task_id), repeated=False, new_mode=new_mode)
+            changed = load_task(connection, task_id)
+            return Posted(message, changed, repeated=False, new_mode=new_mode, old_mode=task.mode)
 
         return await self._database.write(work)
 

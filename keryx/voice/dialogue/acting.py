@@ -9,6 +9,7 @@ from keryx.clock import Clock
 from keryx.security.redact import redact
 from keryx.tasks.manager import FollowUpHow
 from keryx.tasks.models import Task, TaskStatus
+from keryx.voice.dialogue.agent_choice import AgentChoice, how_words
 from keryx.voice.dialogue.base import DialogueContext, TaskBrief, Understanding
 from keryx.voice.dialogue.lines import Line, Question
 from keryx.voice.dialogue.normalise import in_words
@@ -33,20 +34,27 @@ class Acting:
         self._phrases = phrases
         self._clock = clock
         self.telling = Telling(phrases, zone)
+        self._choosing = AgentChoice(toolbox.registry, phrases)
         self.told_order: list[int] = []
         """The tasks last listed aloud: what "the third one" counts."""
         self.told: int | None = None
         """The task whose result was spoken last in this call."""
         self._requests = 0
 
-    async def context(self, focus: int | None, pending: str | None) -> DialogueContext:
+    async def context(self, focus: int | None, asked: Question | None) -> DialogueContext:
         """What the next sentence is understood against."""
         tasks = await self._manager.list(limit=KNOWN_TASKS)
         place = {task_id: index for index, task_id in enumerate(self.told_order)}
         tasks.sort(key=lambda task: place.get(task.id, len(place)))
-        briefs = [TaskBrief(task.id, task.status, task.project, task.description) for task in tasks]
+        briefs = [TaskBrief(task.id, task.status, task.project, task.description, task.mode) for task in tasks]
         return DialogueContext(
-            self._toolbox.projects, self._toolbox.registry.names(), briefs, focus, pending, self.told
+            self._toolbox.projects,
+            self._toolbox.registry.names(),
+            briefs,
+            focus,
+            asked.pending if asked else None,
+            asked.text if asked else "",
+            self.told,
         )
 
     def new_request(self) -> str:
@@ -81,22 +89,20 @@ class Acting:
     async def _dispatch(self, understood: Understanding, request: str) -> list[Line]:
         if ask := self._ask_for_project(understood, request):
             return [ask]
-        agent = understood.arguments.get("agent")
-        names = self._toolbox.registry.names()
-        if agent is not None and agent.casefold() not in names:
-            default = self._toolbox.registry.default
-            text = self._phrases.say("not_installed", agent=spoken_name(agent), default=spoken_name(default))
-            held = _with(understood, agent=default)
-            return [Line(text, asks=Question(f"agent {default}", text=text, held=held, request=request))]
+        if ask := self._choosing.ask(understood, request):
+            return [ask]
         result = await self._toolbox.call("dispatch_task", understood.arguments, call_id=request)
         if not result.ok:
             return self._refused(result, understood, request)
         task_id = result.value["task_id"]
         values = {"agent": spoken_name(result.value["agent"]), "task": task_number(task_id)}
+        how = how_words(result.value["model"], result.value["mode"])
         if project := result.value["project"]:
-            text = self._phrases.say("dispatched_in", project=spoken_project(project), **values)
+            values["project"] = spoken_project(project)
+        if how:
+            text = self._phrases.say("dispatched_in_how" if project else "dispatched_how", how=how, **values)
         else:
-            text = self._phrases.say("dispatched", **values)
+            text = self._phrases.say("dispatched_in" if project else "dispatched", **values)
         lines = [Line(text, focus=task_id)]
         if "callback" in understood.then:
             wish = Understanding(tool="request_callback", arguments={"task_id": task_id})
@@ -127,18 +133,31 @@ class Acting:
             if understood.unknown_task:
                 return [Line(self._phrases.say("unknown_task"))]
             text = self._phrases.say("no_receiver")
-            held = Understanding(tool="dispatch_task", arguments={"description": understood.arguments["text"]})
+            arguments = {"description": understood.arguments["text"]}
+            if mode := understood.arguments.get("mode"):
+                arguments["mode"] = mode
+            held = Understanding(tool="dispatch_task", arguments=arguments)
             return [Line(text, asks=Question("new task", text=text, held=held, request=request))]
+        if ask := self._choosing.ask_about_mode(understood, request):
+            return [ask]
         result = await self._toolbox.call("send_followup", understood.arguments, call_id=request)
         if not result.ok:
             return self._refused(result, understood, request)
         task_id, how = result.value["task_id"], FollowUpHow(result.value["how"])
-        number, agent = task_number(task_id), spoken_name(result.value["agent"])
+        number, agent, mode = task_number(task_id), spoken_name(result.value["agent"]), result.value["mode"]
         match how:
+            case FollowUpHow.STEERED if mode:
+                text = self._phrases.say("passed_on_mode", task=number, agent=agent, mode=mode)
             case FollowUpHow.STEERED:
                 text = self._phrases.say("passed_on", task=number, agent=agent)
+            case FollowUpHow.NEXT if mode:
+                text = self._phrases.say("passed_next_mode", task=number, mode=mode)
+            case FollowUpHow.NEXT if result.value["refused"]:
+                text = self._phrases.say("passed_refused", task=number, agent=agent)
             case FollowUpHow.NEXT:
                 text = self._phrases.say("passed_next", task=number)
+            case FollowUpHow.TAKEN_UP if mode:
+                text = self._phrases.say("passed_up_mode", task=number, agent=agent, mode=mode)
             case FollowUpHow.TAKEN_UP:
                 text = self._phrases.say("passed_up", task=number, agent=agent)
         return [Line(text, focus=task_id)]
@@ -288,10 +307,6 @@ class Acting:
 def spoken_project(project: str) -> str:
     """A project's name as it is said."""
     return " ".join(project.replace("-", " ").replace("_", " ").split())
-
-
-def _with(understood: Understanding, **arguments: str) -> Understanding:
-    return dataclasses.replace(understood, arguments={**understood.arguments, **arguments})
 
 
 def in_project(understood: Understanding, project: str | None) -> Understanding:

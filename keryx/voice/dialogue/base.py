@@ -24,6 +24,7 @@ class TaskBrief:
     status: TaskStatus
     project: str | None
     description: str
+    mode: str = "auto"
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,8 @@ class DialogueContext:
     """The task "it" means: the last one spoken of."""
     pending: str | None = None
     """What a yes would do now, such as "cancel 4"; None when nothing was asked."""
+    question: str = ""
+    """The question that is pending, as it was asked."""
     told: int | None = None
     """The task whose result was spoken last: what "what did it say again?" means once "it" has none."""
 
@@ -59,6 +62,8 @@ class Understanding:
     """The words in a project's place that name none."""
     unknown_task: str | None = None
     """The words in a task's place that name none."""
+    confirmed: bool = False
+    """The caller was asked whether the agent may have a free hand, and said yes."""
 
 
 class Dialogue(Protocol):

@@ -76,3 +76,31 @@ def _is_about_it(words: list[str]) -> bool:
 
 def _in_focus(context: DialogueContext) -> Meant:
     return Meant(context.focus) if context.focus is not None else NOBODY
+
+
+# --- the wish around a request, which is not part of the work ---
+
+_ME = (
+    r"(?:call|ring|phone|text|message|ping|buzz|notify|dial|tell|alert) me|give me a (?:call|ring|shout|buzz|bell|"
+    r"ping)|let me know|send me a (?:message|text)|get back to me"
+)
+_DONE_CLAUSE = (
+    r"(?:when(?:ever)?|once|after|as soon as|if|the moment) (?:it|its|it is|that|thats|thatis|that is|theyre|they|"
+    r"youre|you|youve|you are|this|everything|all|the|done|finished|ready|she|he|hes|shes|claude|codex)"
+    r"(?: \w+){0,8}"
+)
+CALLBACK_TAIL = re.compile(
+    rf"(?: |^)(?:(?:and|then|also|please|but|plus|afterwards|could you|can you|and then) )*"
+    rf"(?:(?:{_ME})(?: back| up)?(?: {_DONE_CLAUSE}| afterwards| after| after that| later| then| with the results?|"
+    rf" about it)"
+    r"|(?:call|ring|phone|text|message|ping|buzz|notify|dial) me(?: back| up)?|give me a (?:call|ring|shout|buzz|"
+    r"bell)(?: back)?)$"
+)
+CALLBACK_LEAD = re.compile(
+    rf"(?:{_ME})(?: back| up)? (?:when|once|after|as soon as) (?:youve|you have|youre done|you are done|"
+    rf"youre finished|you)(?: finished| done)? "
+)
+NO_CALLBACK_TAIL = re.compile(
+    r" (?:(?:and|but) )?(?:theres )?(?:no need to|you dont (?:need|have) to|dont|do not) (?:call|ring|phone|"
+    r"text)(?: me)?(?: back)?(?: when .{0,30})?$"
+)

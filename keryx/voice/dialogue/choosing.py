@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from keryx.voice.dialogue.base import DialogueContext
-from keryx.voice.dialogue.names import fitting_projects, mentioned_projects, task_meant
+from keryx.voice.dialogue.names import agent_named, agent_pattern, fitting_projects, mentioned_projects, task_meant
 from keryx.voice.dialogue.normalise import ORDINAL, Heard, number_in
 
 MOST_WORDS = 8
@@ -54,6 +54,18 @@ def chosen_task(text: str, choices: Sequence[str], context: DialogueContext) -> 
         if meant.by not in ("it", "any", "") and meant.task_id in numbers:
             return meant.task_id
     return None
+
+
+def chosen_agent(text: str, agents: Sequence[str]) -> str | None:
+    """The agent chosen among `agents` ("no, have Codex do it"), None when the answer names none of them."""
+    match = re.fullmatch(
+        r"(?:(?:no|then|okay|well|um+|uh+|oh|please|and|but|rather) )*(?:(?:have|let|use|take|with|ask|try|give it to|"
+        rf"make it|i said|i meant|i mean) )?(?P<agent>{agent_pattern(agents)})"
+        r"(?: (?:(?:to )?(?:do|handle|take|try) (?:it|that|this)|then|instead|please|can(?: do (?:it|that))?))*",
+        Heard(text).norm,
+    )
+    named = agent_named(match["agent"], agents) if match else None
+    return named if named in agents else None
 
 
 def _core(norm: str) -> str:

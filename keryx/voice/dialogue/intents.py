@@ -5,12 +5,15 @@ mean, and whatever is left is work for an agent. A command is recognised by the 
 so that "the cancel button is broken" can only be work.
 """
 
+import dataclasses
 from collections.abc import Iterator
 
 from keryx.voice.dialogue import asking, smalltalk
 from keryx.voice.dialogue.base import DialogueContext, Understanding
 from keryx.voice.dialogue.callbacks import callback_in
 from keryx.voice.dialogue.cancelling import cancel_in
+from keryx.voice.dialogue.going_ahead import goes_ahead, mode_wanted, plan_in_focus
+from keryx.voice.dialogue.models import only_a_model
 from keryx.voice.dialogue.names import Meant, it_meant
 from keryx.voice.dialogue.normalise import Heard, as_written
 from keryx.voice.dialogue.results import result_in
@@ -28,6 +31,15 @@ _CHOICES = ("pin", "project", "which")
 
 def understand(text: str, context: DialogueContext) -> Understanding:
     """What `text` comes to; never raises, whatever was said."""
+    understood = _understood(text, context)
+    if understood.tool != "send_followup":
+        return understood
+    arguments = understood.arguments
+    mode = mode_wanted(str(arguments["text"]), context, arguments.get("task_id"))
+    return understood if mode is None else dataclasses.replace(understood, arguments=arguments | {"mode": mode})
+
+
+def _understood(text: str, context: DialogueContext) -> Understanding:
     heard = Heard(text)
     if not heard.words:
         return Understanding(intent="deny" if _wants_yes_or_no(context) else "unclear", confidence=GUESS)
@@ -61,15 +73,27 @@ def _recognisers(heard: Heard, core: Heard, context: DialogueContext) -> Iterato
         yield small
     if smalltalk.DONT_CANCEL.fullmatch(core.norm):
         yield Understanding(intent="deny", confidence=LIKELY)
+    if (plan := _plan_let_go(heard, context)) is not None:
+        yield plan
     if smalltalk.YES.fullmatch(norm) and not smalltalk.ACKNOWLEDGED.fullmatch(norm):
         yield Understanding(intent="confirm", confidence=LIKELY)
     if smalltalk.NO.fullmatch(norm) or (context.pending in _CHOICES and _refuses(heard)):
         yield Understanding(intent="deny", confidence=LIKELY)
     if command := _command(core, context):
         yield command
-    if _says_nothing(heard):
+    if _says_nothing(heard) or only_a_model(core.norm):
         yield Understanding(intent="unclear", confidence=GUESS)
     yield _steer_or_work(heard, core, context)
+
+
+def _plan_let_go(heard: Heard, context: DialogueContext) -> Understanding | None:
+    """ "Go ahead", said after a plan although nothing was asked."""
+    plan = plan_in_focus(context)
+    if context.pending or plan is None or not goes_ahead(heard.norm) or smalltalk.says_no(heard.words):
+        return None
+    return Understanding(
+        tool="send_followup", arguments={"task_id": plan.id, "text": heard.text.strip()}, confidence=LIKELY
+    )
 
 
 def _conversation(norm: str) -> Understanding | None:

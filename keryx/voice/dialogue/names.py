@@ -8,6 +8,7 @@ from os.path import commonprefix
 
 from rapidfuzz import fuzz
 
+from keryx.agents.registry import CLAUDE, CODEX
 from keryx.voice.dialogue.base import DialogueContext, TaskBrief
 from keryx.voice.dialogue.normalise import NUMBER, ORDINAL, Heard, number_in
 
@@ -19,20 +20,19 @@ SLOT_FIT = 76
 WORD_FIT = 86
 """Similarity 0…100 at which two words of a task's description count as the same."""
 
-AGENT_SOUNDS: dict[str, tuple[str, ...]] = {
-    "codex": ("codex", "codecs", "codec", "code x", "code ex", "kodex", "codeks", "codecks", "co decks", "codexs"),
-    "claude": (
-        "claude code",
-        "cloud code",
-        "clawed code",
-        "claude",
-        "clawed",
-        "cloud",
-        "claud",
-        "clawd",
-        "clod",
-        "clode",
+_HEARD_AS: dict[str, tuple[str, ...]] = {
+    CODEX.name: (
+        *("codecs", "codec", "code x", "code ex", "kodex", "codeks", "codecks", "co decks", "codexs", "code decks"),
+        *("code acts", "kodaks", "codecs agent", "open ai codex", "openai codecs", "open ai codecs"),
     ),
+    CLAUDE.name: (
+        *("cloud code", "clawed code", "claud code", "clod code", "claude coat", "cloud coat"),
+        *("clawed", "cloud", "claud", "clawd", "clod", "clode", "klaude", "klaud"),
+    ),
+}
+AGENT_SOUNDS: dict[str, tuple[str, ...]] = {
+    backend.name: (backend.name, *backend.also_called, *_HEARD_AS[backend.name]) for backend in (CODEX, CLAUDE)
+} | {
     "fake": ("the demo agent", "demo agent", "the fake agent", "fake agent"),
     "gemini": ("gemini",),
     "aider": ("aider",),

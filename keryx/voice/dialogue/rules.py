@@ -10,8 +10,9 @@ from keryx.clock import Clock
 from keryx.errors import KeryxError
 from keryx.tasks.models import News
 from keryx.voice.dialogue.acting import Acting, for_task, in_project, spoken_project
+from keryx.voice.dialogue.agent_choice import FULL_MODE, with_agent
 from keryx.voice.dialogue.base import DialogueContext, Say, Understanding
-from keryx.voice.dialogue.choosing import chosen_project, chosen_task
+from keryx.voice.dialogue.choosing import chosen_agent, chosen_project, chosen_task
 from keryx.voice.dialogue.intents import is_acknowledgement, is_greeting, understand
 from keryx.voice.dialogue.keypad import Keypad
 from keryx.voice.dialogue.lines import Line, Question, Spoken, was_asked
@@ -185,12 +186,11 @@ class RulesDialogue:
         return lines
 
     async def _context(self) -> DialogueContext:
-        pending = self._asked.pending if self._asked else None
         try:
-            return await self._acting.context(self._focus, pending)
+            return await self._acting.context(self._focus, self._asked)
         except KeryxError:
             # Without the store nothing can be looked up; yes, no and goodbye still work.
-            return DialogueContext(pending=pending)
+            return DialogueContext(pending=self._asked.pending if self._asked else None)
 
     async def _with_errors_said(self, understood: Understanding, text: str, context: DialogueContext) -> list[Line]:
         try:
@@ -256,6 +256,8 @@ class RulesDialogue:
             return in_project(question.held, chosen or None)
         if question.pending == "which" and (task_id := chosen_task(text, question.choices, context)) is not None:
             return for_task(question.held, task_id)
+        if question.pending.startswith("agent ") and (agent := chosen_agent(text, context.agents)) is not None:
+            return with_agent(question.held, agent)
         return None
 
     async def _yes(self, question: Question | None) -> list[Line]:
@@ -273,14 +275,17 @@ class RulesDialogue:
         if question.pending.startswith("cancel ") and question.held:
             return await self._acting.cancel(question.held, question.request)
         if question.held is not None and question.must_be_heard:
-            return await self._carried_out(question.held, question.request or self._acting.new_request())
+            held = question.held
+            if question.pending == FULL_MODE:
+                held = dataclasses.replace(held, confirmed=True)
+            return await self._carried_out(held, question.request or self._acting.new_request())
         return [Line(question.text, asks=question)]
 
     def _no(self, question: Question | None, *, certain: bool) -> list[Line]:
         self._not_heard = None
         if question is None or question.pending == "there":
             return [Line(self._phrases.say("denied"))]
-        if question.pending == "pin":
+        if question.pending in ("pin", FULL_MODE):
             return [Line(self._phrases.say("pin_dropped"))]
         if question.pending == "more":
             return [Line(self._phrases.say("more_dropped"))]

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from keryx.voice.dialogue.base import DialogueContext
-from keryx.voice.dialogue.models import MODE, mode_of, model_said
+from keryx.voice.dialogue.callbacks import CALLBACK_LEAD, CALLBACK_TAIL, NO_CALLBACK_TAIL
+from keryx.voice.dialogue.models import model_said
+from keryx.voice.dialogue.modes import mode_said, more_careful, only_to_be_planned
 from keryx.voice.dialogue.names import agent_named, agent_pattern, exact_project, fitting_projects, mentioned_projects
 from keryx.voice.dialogue.normalise import Heard, as_written
 from keryx.voice.dialogue.smalltalk import TRAILING_GOODBYE, without_fillers
@@ -59,30 +61,6 @@ _NEW_TASK = re.compile(
     r"|(?:start|create|make|open|add|queue|dispatch) a (?:task|job|ticket) (?:to (?!the |a |my |our |this |that )|"
     r"that should |which should |where you )"
 )
-_ME = (
-    r"(?:call|ring|phone|text|message|ping|buzz|notify|dial|tell|alert) me|give me a (?:call|ring|shout|buzz|bell|"
-    r"ping)|let me know|send me a (?:message|text)|get back to me"
-)
-_DONE_CLAUSE = (
-    r"(?:when(?:ever)?|once|after|as soon as|if|the moment) (?:it|its|it is|that|thats|thatis|that is|theyre|they|"
-    r"youre|you|youve|you are|this|everything|all|the|done|finished|ready|she|he|hes|shes|claude|codex)"
-    r"(?: \w+){0,8}"
-)
-CALLBACK_TAIL = re.compile(
-    rf"(?: |^)(?:(?:and|then|also|please|but|plus|afterwards|could you|can you|and then) )*"
-    rf"(?:(?:{_ME})(?: back| up)?(?: {_DONE_CLAUSE}| afterwards| after| after that| later| then| with the results?|"
-    rf" about it)"
-    r"|(?:call|ring|phone|text|message|ping|buzz|notify|dial) me(?: back| up)?|give me a (?:call|ring|shout|buzz|"
-    r"bell)(?: back)?)$"
-)
-CALLBACK_LEAD = re.compile(
-    rf"(?:{_ME})(?: back| up)? (?:when|once|after|as soon as) (?:youve|you have|youre done|you are done|"
-    rf"youre finished|you)(?: finished| done)? "
-)
-_NO_CALLBACK_TAIL = re.compile(
-    r" (?:(?:and|but) )?(?:theres )?(?:no need to|you dont (?:need|have) to|dont|do not) (?:call|ring|phone|"
-    r"text)(?: me)?(?: back)?(?: when .{0,30})?$"
-)
 
 
 @dataclass
@@ -126,6 +104,10 @@ class _Cutter:
     def pause_after(self, words: int) -> bool:
         """Whether punctuation follows this many words from the left."""
         return self.heard.original(self.start, self.start + words).endswith((",", ":", ".", ";", "-"))
+
+    def pause_before(self, words: int) -> bool:
+        """Whether punctuation stands before this many words from the right."""
+        return self.heard.original(self.start, self.end - words).endswith((",", ":", ".", ";", "-"))
 
     def text(self) -> str:
         return self.heard.original(self.start, self.end)
@@ -172,6 +154,8 @@ def work_in(heard: Heard, context: DialogueContext) -> Work:
         _cut_left(cut, work, context)
         _cut_right(cut, work, context)
     _mentions(cut, work, context)
+    if only_to_be_planned(heard.norm):
+        work.mode = more_careful(work.mode, "plan")
     work.description = _tidy(cut.text()) or _tidy(heard.text)
     return work
 
@@ -213,9 +197,19 @@ def _cut_left(cut: _Cutter, work: Work, context: DialogueContext) -> None:
     if (match := CALLBACK_LEAD.match(cut.left)) and "callback" not in work.then:
         work.then.append("callback")
         cut.take_left(len(match[0].split()))
-    if (match := MODE.match(cut.left)) and match.end() < len(cut.left):
-        work.mode = mode_of(match)
-        cut.take_left(len(match[0].split()))
+    _mode_at(True, cut, work)
+
+
+def _mode_at(leading: bool, cut: _Cutter, work: Work) -> bool:
+    """Cut a mode off the left or the right; False when there is none. Of two, the more careful one counts."""
+    said = mode_said(
+        cut.left if leading else cut.right, leading=leading, paused=cut.pause_after if leading else cut.pause_before
+    )
+    if said is None or said.words >= cut.end - cut.start:
+        return False
+    work.mode = more_careful(work.mode, said.mode)
+    (cut.take_left if leading else cut.take_right)(said.words)
+    return True
 
 
 def _model_at(leading: bool, cut: _Cutter, work: Work, context: DialogueContext) -> bool:
@@ -223,9 +217,10 @@ def _model_at(leading: bool, cut: _Cutter, work: Work, context: DialogueContext)
     said = model_said(cut.left if leading else cut.right, leading=leading, among=cut.heard.norm)
     if said is None:
         return False
-    work.model = said.model
-    if said.owner:
-        work.agent = agent_named(said.owner, context.agents)
+    work.model = said.model or work.model
+    # An agent that was named itself stays: whether it has the model is asked when the work is handed over.
+    named = agent_named(said.owner, context.agents) if said.owner else None
+    work.agent = named or work.agent or agent_named(said.agent, context.agents)
     (cut.take_left if leading else cut.take_right)(said.words)
     return True
 
@@ -314,7 +309,7 @@ def _cut_right(cut: _Cutter, work: Work, context: DialogueContext) -> None:
         work.then.append("goodbye")
         cut.take_right(len(match[0].split()))
         return
-    if match := _NO_CALLBACK_TAIL.search(right):
+    if match := NO_CALLBACK_TAIL.search(right):
         cut.take_right(len(match[0].split()))
         return
     if match := CALLBACK_TAIL.search(right):
@@ -331,9 +326,7 @@ def _cut_right(cut: _Cutter, work: Work, context: DialogueContext) -> None:
             work.in_place = True
             cut.take_right(len(match[0].split()))
             return
-    if (match := MODE.search(right)) and match.end() == len(right) and match.start() > 0:
-        work.mode = mode_of(match)
-        cut.take_right(len(match[0].split()))
+    if _mode_at(False, cut, work):
         return
     if match := _TRAILING_CORRECTED.search(right):
         meant = exact_project(match["name"], context.projects)

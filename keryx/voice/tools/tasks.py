@@ -16,21 +16,38 @@ MAX_LISTED = 50
 
 _Text = Annotated[str, Field(min_length=1, max_length=MAX_REQUEST_CHARS)]
 _Name = Annotated[str, Field(min_length=1, max_length=200)]
+_Mode = Literal["plan", "ask", "auto", "full"]
+_FULL = (
+    'Full only after you asked "Full mode lets it do anything on your machine without asking. Shall I?" and heard yes.'
+)
 
 
 class Dispatch(Arguments):
     description: Annotated[_Text, Field(description="The work, in the caller's own words.")]
     project: Annotated[_Name | None, Field(description="A configured project; leave out when none was named.")] = None
     agent: Annotated[_Name | None, Field(description="An installed agent; leave out for the usual one.")] = None
-    model: Annotated[_Name | None, Field(description="A model of that agent, when the caller asked for one.")] = None
+    model: Annotated[
+        _Name | None, Field(description="A model of that agent, when the caller asked for one; it picks the agent.")
+    ] = None
     mode: Annotated[
-        Literal["plan", "ask", "auto", "full"] | None, Field(description="How freely it works, when the caller said.")
+        _Mode | None,
+        Field(
+            description="How freely it works, when the caller said: plan changes nothing, ask asks before each effect, "
+            f"auto is the usual one. {_FULL}"
+        ),
     ] = None
 
 
 class FollowUpTask(Arguments):
     task_id: TaskId
     text: Annotated[_Text, Field(description="What to tell the agent, in the caller's own words.")]
+    mode: Annotated[
+        _Mode | None,
+        Field(
+            description="A mode for the task from now on: auto when the caller plainly lets a plan be carried out "
+            f'("go ahead"), or the one they name; else leave it out. {_FULL}'
+        ),
+    ] = None
 
 
 class ListTasks(Arguments):
@@ -60,13 +77,15 @@ def task_tools(manager: TaskManager, projects: Sequence[str], call_id: str) -> l
             mode=arguments.mode,
             request_id=f"{call_id}:{request}",
         )
-        return ToolResult(
-            True, {"task_id": task.id, "status": task.status, "project": task.project, "agent": task.agent}
-        )
+        shown = ("task_id", "status", "project", "agent", "model", "mode")
+        return ToolResult(True, {name: value for name, value in described(task).items() if name in shown})
 
     async def follow_up(arguments: FollowUpTask, request: str) -> ToolResult:
-        done = await manager.follow_up(arguments.task_id, arguments.text, request_id=f"{call_id}:{request}")
-        return ToolResult(True, {"task_id": done.task.id, "how": done.how.value, "agent": done.task.agent})
+        done = await manager.follow_up(
+            arguments.task_id, arguments.text, mode=arguments.mode, request_id=f"{call_id}:{request}"
+        )
+        receipt = {"how": done.how.value, "refused": done.refused, "mode": done.new_mode}
+        return ToolResult(True, {"task_id": done.task.id, "agent": done.task.agent, **receipt})
 
     async def list_tasks(arguments: ListTasks, request: str) -> ToolResult:
         statuses = None if arguments.status is None else [TaskStatus(arguments.status)]
@@ -118,6 +137,8 @@ def described(task: Task) -> dict[str, Any]:
         "description": task.description,
         "project": task.project,
         "agent": task.agent,
+        "model": task.model,
+        "mode": task.mode,
         "progress": task.progress,
         "summary": task.summary,
         "error": task.error,

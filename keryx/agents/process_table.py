@@ -114,6 +114,7 @@ def end_all(mark: Mark, noted: Collection[Known] = (), *, grace_s: float, limit_
         asked = set(_found(mark, ours, groups))
         ours |= asked
         ended |= asked
+        looks = 0 if asked else 1
         _send(asked, signal.SIGTERM)
         _gone(asked, grace_s)
     until_s = time.monotonic() + limit_s

@@ -158,7 +158,7 @@ class AgentRun:
         ended = end_all(mark, self._noted, grace_s=TERM_GRACE_S, limit_s=KILL_LIMIT_S)
         for known in self._noted:
             if began(known.pid) != known.began:
-                self._record(known.pid).unlink(missing_ok=True)
+                _forget(self._record(known.pid))
         return ended
 
     def _record(self, pid: int) -> Path:
@@ -182,8 +182,7 @@ def reap(owner: Path) -> int:
     noted = [known for record in records if (known := _read(record))]
     ended = end_all(lambda pid: tag(pid) and here(pid), noted, grace_s=0, limit_s=REAP_LIMIT_S)
     for record in records:
-        with contextlib.suppress(OSError):  # read again at the next start, and then nothing runs by it
-            record.unlink()
+        _forget(record)
     return ended
 
 
@@ -196,6 +195,11 @@ def _read(record: Path) -> Known | None:
     except (OSError, ValueError):
         pass
     return None
+
+
+def _forget(record: Path) -> None:
+    with contextlib.suppress(OSError):  # read again at the next start, and nothing runs by it then
+        record.unlink()
 
 
 def _write(path: Path, text: str, *, mode: int) -> None:

@@ -10,7 +10,6 @@ import json
 import logging
 import os
 import secrets
-import shlex
 import shutil
 import subprocess
 import sys
@@ -32,24 +31,12 @@ _OWNER = "KERYX_AGENT_OF"
 """The variable that says whose program it is; everything the program starts inherits it."""
 _TASK = "KERYX_TASK_ID"
 _RUN = "KERYX_AGENT_RUN"
-_PROGRAM = "KERYX_AGENT_PROGRAM"
-_UNSET = "KERYX_AGENT_UNSET"
 
 _FOLDER = "agent-processes"
 _RECORD = ".json"
 
 # A daemon that died before the kernel was asked to tell of its death is noticed here: the parent is another by then.
 _GUARD = '[ "$PPID" = "$0" ] || exit 143; exec "$@"'
-_LEAD = "import os, sys; os.setsid(); os.execvp(sys.argv[1], sys.argv[1:])"
-
-_LAUNCHER = """\
-#!/bin/sh
-# Starts an agent for Keryx, in a session of its own, without the variables that it is not to have.
-set -- "${program}" "$@"
-for KERYX_AGENT_NAME in ${unset}; do command unset "$KERYX_AGENT_NAME" 2>/dev/null; done
-unset KERYX_AGENT_NAME {program} {unset}
-exec {prefix} "$@"
-"""
 
 log = logging.getLogger(__name__)
 
@@ -90,35 +77,15 @@ class AgentRun:
         """
         return [*self._dying, *argv]
 
-    def launcher(self, program: str) -> Path:
-        """An executable that stands for `program`, for an SDK that starts its agent itself and takes but one path.
-
-        It passes its arguments on, makes the program lead a session of its own and, on Linux, die with this daemon. It
-        drops the variables of this daemon that are not in `environment`: an SDK that adds the daemon's own to what it
-        is given would hand over every secret. What it needs is put into `environment`, so hand that over after this
-        call. Start it from the main thread. Raises `OSError` when it cannot be written.
-        """
-        self.environment[_PROGRAM] = program
-        # A name that is none to a shell is not passed on by it either.
-        ours = (name for name in os.environ.keys() - self.environment.keys() if name.isidentifier())
-        self.environment[_UNSET] = " ".join(sorted(ours))
-        leading = [found] if (found := shutil.which("setsid")) else [sys.executable, "-I", "-S", "-c", _LEAD]
-        script = _LAUNCHER.format(program=_PROGRAM, unset=_UNSET, prefix=shlex.join([*leading, *self._dying]))
-        path = self._records / "launch"
-        # Written once a daemon: a script that is just being written cannot be executed.
-        if not path.exists() or path.read_text() != script:
-            _write(path, script, mode=0o700)
-        return path
-
     def note(self, pid: int) -> None:
-        """Record a process that somebody else started by `command` or `launcher`, for the next daemon to find."""
+        """Record a process that somebody else started by `command`, for the next daemon to find."""
         start = began(pid)
         if start is None:
             return
         self._noted.append(Known(pid, start))
         record = {"pid": pid, "began": start, "task": self.environment[_TASK], "run": self.id}
         try:
-            _write(self._record(pid), json.dumps(record), mode=0o600)
+            _write(self._record(pid), json.dumps(record))
         except OSError as error:
             # A full disk does not stop the agent: its tag is a record too.
             log.warning("agent process not recorded", extra={"error": type(error).__name__})
@@ -202,14 +169,13 @@ def _forget(record: Path) -> None:
         record.unlink()
 
 
-def _write(path: Path, text: str, *, mode: int) -> None:
-    """Write a file whole or not at all."""
+def _write(path: Path, text: str) -> None:
+    """Write a file that only the owner may read, whole or not at all."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     descriptor, name = tempfile.mkstemp(dir=path.parent)
     try:
         with open(descriptor, "w", encoding="utf-8") as file:
             file.write(text)
-        os.chmod(name, mode)
         os.replace(name, path)
     except BaseException:
         os.unlink(name)

@@ -45,15 +45,22 @@ class Standing:
         return self.advice is None
 
     @property
-    def advice(self) -> str | None:
-        """What to do before it can work, as one line; None when there is nothing to do."""
+    def missing(self) -> str | None:
+        """What to do before it can be started at all, as one line; None when there is nothing to do."""
         name = self.backend.name
         if not self.installed:
             return f"run {self.backend.install}"
         if self.program is None:
             where = f"{name}.program" if self.backend.credentials.tiers else f"[acp] {name}"
             return f"there is no program {self.own_program or self.backend.program}; install it, or mend {where}"
-        return f"not signed in: {self.backend.sign_in}" if self.signed_in is False else None
+        return None
+
+    @property
+    def advice(self) -> str | None:
+        """What to do before it can work, as one line; None when there is nothing to do."""
+        if self.missing is not None or self.signed_in is not False:
+            return self.missing
+        return f"not signed in: {self.backend.sign_in}"
 
 
 def stand(

@@ -66,8 +66,8 @@ async def try_agent(
     """
     clock = clock or SystemClock()
     backend = standing.backend
-    if standing.advice is not None and standing.signed_in is not False:
-        raise ConfigError(f"{backend.name} cannot be tried: {standing.advice}")
+    if standing.missing is not None:
+        raise ConfigError(f"{backend.name} cannot be tried: {standing.missing}")
     task = Task(
         id=1,
         description=REQUEST,

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import PurePath
 
+from keryx.agents.acp_known import known_by
 from keryx.agents.base import AgentRunner
 from keryx.agents.credentials import Credentials, Tier, claude_login, codex_login
 from keryx.agents.equipment import Equipment
@@ -171,13 +171,11 @@ CODEX = Backend(
     sandboxed=True,
 )
 
-_TAKE_SECOND_PROMPTS = frozenset({"opencode"})
-"""Programs whose agent takes a prompt into a running turn, which ACP itself leaves open."""
-
 
 def acp_backend(name: str, command: tuple[str, ...]) -> Backend:
     """The agent that the owner calls `name`, which speaks ACP when it is started by `command`."""
-    steers = PurePath(command[0]).name in _TAKE_SECOND_PROMPTS
+    known = known_by(command)
+    steers = known is not None and known.steers
 
     def build(equipment: Equipment) -> AgentRunner:
         from keryx.agents.acp import AcpAgentRunner

@@ -49,16 +49,19 @@ def try_out(name: str, *, model: str | None, mode: str | None, as_json: bool) ->
         print(json.dumps(event, ensure_ascii=False) if as_json else line, flush=True)
 
     say({"type": "asked", "agent": standing.backend.name, "text": REQUEST}, f"{standing.backend.called}: {REQUEST}")
-    trial = asyncio.run(
-        try_agent(
-            agency,
-            standing,
-            model=model,
-            mode=mode,
-            owner=settings.owner.name,
-            saw=lambda line: say({"type": "progress", "text": line}, f"  {line}"),
-        )
+    trying = try_agent(
+        agency,
+        standing,
+        model=model,
+        mode=mode,
+        owner=settings.owner.name,
+        saw=lambda line: say({"type": "progress", "text": line}, f"  {line}"),
     )
+    try:
+        trial = asyncio.run(trying)
+    except KeyboardInterrupt:
+        print("keryx: stopped; nothing of it is left", file=sys.stderr)
+        raise typer.Exit(1) from None
     say(_ended(trial, standing), "\n".join(_told(trial, standing)))
     if not trial.result.ok:
         raise typer.Exit(1)
@@ -142,9 +145,7 @@ def _told(trial: "Trial", standing: Standing) -> list[str]:
     result, usage = trial.result, trial.result.usage
     tokens = "unknown"
     if usage:
-        tokens = (
-            f"{usage.input_tokens:,} in ({usage.cached_input_tokens:,} of them cached), {usage.output_tokens:,} out"
-        )
+        tokens = f"{usage.input_tokens:,} in, {usage.cached_input_tokens:,} of them cached; {usage.output_tokens:,} out"
     lines = [
         f"Spoken: {result.spoken_summary}",
         f"Changed: {', '.join(trial.changed) or 'nothing'}",

@@ -136,7 +136,9 @@ class AdaptedTurn:
         except* TurnStopped:
             self.broken = True
         except* Exception as errors:  # the edge of the agent's turn: whatever it raises is the turn's result
-            done, self.broken = self._broke(errors), True
+            # One that came to its end has its result; only the conversation is not trusted any more.
+            broke, self.broken = self._broke(errors), True
+            done = done or broke
         return done
 
     def _broke(self, error: BaseException) -> Done:

@@ -55,14 +55,25 @@ class AcpAgentRunner:
     """One agent that speaks ACP."""
 
     def __init__(
-        self, equipment: Equipment, *, name: str, called: str, command: Sequence[str], steers: bool = False
+        self,
+        equipment: Equipment,
+        *,
+        name: str,
+        called: str,
+        command: Sequence[str],
+        steers: bool = False,
+        open_s: float = OPEN_S,
     ) -> None:
-        """`called` is its name aloud, `command` what starts it; `steers`: it takes a second prompt into a turn."""
+        """`called` is its name aloud, `command` what starts it; `steers`: it takes a second prompt into a turn.
+
+        `open_s` is how long it may take from its start to an open conversation.
+        """
         self.name = name
         self._equipment = equipment
         self._called = called
         self._command = (equipment.program or command[0], *command[1:])
         self._steers = steers
+        self._open_s = open_s
 
     async def open(self, task: Task, *, resume: str | None = None) -> AdaptedSession:
         equipment = self._equipment
@@ -78,7 +89,7 @@ class AcpAgentRunner:
         adapter = AcpAdapter(self._called, place, steers=self._steers)
         agent = AcpProcess(equipment.processes.begin(task.id, environment), adapter)
         try:
-            async with asyncio.timeout(OPEN_S):
+            async with asyncio.timeout(self._open_s):
                 connection = await agent.start(self._command, cwd=place)
                 forgotten = await _Opening(self._equipment, task, agent, connection, place).into(adapter, resume)
         except BaseException as error:
@@ -100,7 +111,7 @@ class AcpAgentRunner:
         """What is raised for a conversation that could not be opened."""
         match error:
             case TimeoutError():
-                why = f"it did not open a conversation within {OPEN_S:.0f} s"
+                why = f"it did not open a conversation within {self._open_s:.0f} s"
             case ConnectionError():
                 why = f"it ended at once: {agent.last_words}" if agent.last_words else "it ended at once"
             case OSError():

@@ -10,9 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from keryx.agents.approver import Ask, Effect
 from keryx.agents.effects import effect_of_command, effect_of_path
+from keryx.agents.spoken_commands import spoken_command
 
 if TYPE_CHECKING:
     from acp.schema import PermissionOption, ToolCallProgress, ToolCallStart, ToolCallUpdate
@@ -126,12 +128,13 @@ class ToolState:
     def _wish(self) -> str:
         title, paths = _plain(self.title), self.paths
         if (command := self.command) is not None:
-            return f"run {_plain(command)}"
+            return spoken_command(command, self.place)
         if paths and (self.kind in _TO_DO or self.diffs):
             more = f" and {len(paths) - 1} more" if len(paths) > 1 and self.changes_files else ""
-            return f"{_TO_DO.get(self.kind or '', 'change')} {self.shown(paths[0])}{more}"
+            where = " outside the project" if self.effect() is Effect.OUTSIDE else ""
+            return f"{_TO_DO.get(self.kind or '', 'change')} {Path(paths[0]).name}{more}{where}"
         if self.kind == "fetch" and (url := _first(self.raw, "url", "uri")):
-            return f"fetch {url}"
+            return f"fetch something from {urlsplit(url).hostname or 'the network'}"
         return f"use a tool: {title}" if title else "use a tool that it does not name"
 
     def _detail(self) -> str:

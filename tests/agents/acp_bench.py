@@ -34,17 +34,19 @@ class AcpBench:
     traits: Traits
     secret: str = KEY
     asks_questions: bool = False
+    open_s: float = 30.0
 
-    @property
-    def steers(self) -> bool:
-        return self.traits.steers != "refused"
+    steers: bool = False
+    """Whether it is held to take a second prompt; what it really does is among its traits."""
 
     @property
     def runner(self) -> AcpAgentRunner:
         variables = {**self.equipment.environment, "ACP_AGENT": json.dumps(asdict(self.traits))}
         equipment = replace(self.equipment, environment=variables)
         command = (sys.executable, str(AGENT))
-        return AcpAgentRunner(equipment, name="acme", called="Acme", command=command, steers=self.steers)
+        return AcpAgentRunner(
+            equipment, name="acme", called="Acme", command=command, steers=self.steers, open_s=self.open_s
+        )
 
     def script(self, *steps: Step) -> None:
         self.server.script(*steps)

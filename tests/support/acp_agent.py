@@ -222,7 +222,8 @@ class ScriptedAgent:
                 output_tokens=OUTPUT_TOKENS * count,
                 total_tokens=(INPUT_TOKENS + CACHED_TOKENS + OUTPUT_TOKENS) * count,
             )
-            answer = PromptResponse(stop_reason=stop, usage=usage)  # pyright: ignore[reportArgumentType]
+            # Not checked: a reason that does not exist is among those that tests want.
+            answer = PromptResponse.model_construct(stop_reason=stop, usage=usage)
             turn.over.set_result(answer)
             return answer
         except RequestError as error:
@@ -401,6 +402,7 @@ class ScriptedAgent:
         if answer.outcome.outcome == "cancelled":
             raise Cancelled
         chosen = self.traits.permissions[int(answer.outcome.option_id[1:])]
+        self.histories[session_id].append({"role": "owner", "text": f"chose {chosen}"})
         return chosen.startswith("allow")
 
     async def _done(self, turn: Turn, step: dict[str, Any]) -> str:
@@ -446,7 +448,8 @@ def main() -> None:
     if traits.dies:
         sys.stderr.write(f"{traits.dies}\n")
         raise SystemExit(3)
-    asyncio.run(run_agent(ScriptedAgent(traits)))  # pyright: ignore[reportArgumentType]
+    agent = ScriptedAgent(traits)
+    asyncio.run(run_agent(agent, use_unstable_protocol=True))  # pyright: ignore[reportArgumentType]
 
 
 if __name__ == "__main__":

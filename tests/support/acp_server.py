@@ -19,6 +19,9 @@ class AcpModel:
     def __init__(self) -> None:
         self.url = ""
         self.requests: list[list[dict[str, Any]]] = []
+        self.ready = asyncio.Event()
+        """Cleared: whoever asks waits for the next step until it is set again."""
+        self.ready.set()
         self._steps: deque[Step] = deque()
         self._came = asyncio.Condition()
 
@@ -41,10 +44,11 @@ class AcpModel:
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             request = json.loads(await reader.readline())
-            step = self._steps.popleft() if self._steps else Say()
             async with self._came:
                 self.requests.append(request)
                 self._came.notify_all()
+            await self.ready.wait()
+            step = self._steps.popleft() if self._steps else Say()
             writer.write(json.dumps({"kind": type(step).__name__, **asdict(step)}).encode() + b"\n")
             await writer.drain()
         except (ConnectionError, ValueError):

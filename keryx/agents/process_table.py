@@ -20,6 +20,8 @@ from typing import NamedTuple
 LOOK_AGAIN_S = 0.01
 EMPTY_LOOKS = 2
 """So often in a row nothing may be found: a process in the middle of an exec shows no environment for a moment."""
+KILLED_S = 0.05
+"""How long what was killed may take to be gone before one looks again."""
 PS_LIMIT_S = 5.0
 
 _PROC = Path("/proc")
@@ -106,36 +108,49 @@ def end_all(mark: Mark, noted: Collection[Known] = (), *, grace_s: float, limit_
     They are asked by SIGTERM first when `grace_s` is not 0. At most `limit_s` seconds after that. This process and
     those it comes from are spared. A noted process counts only if it began when the note says.
     """
-    ours, looks = set(noted), 0
-    # Where no environment can be read, the group is what is left of a leader that has ended.
-    groups = () if _linux() else {known.pid for known in noted}
-    ended = set[Known]()
+    hunt, looks = _Hunt(mark, noted), 0
     if grace_s:
-        asked = set(_found(mark, ours, groups))
-        ours |= asked
-        ended |= asked
+        asked = hunt.look()
         looks = 0 if asked else 1
         _send(asked, signal.SIGTERM)
         _gone(asked, grace_s)
     until_s = time.monotonic() + limit_s
     while looks < EMPTY_LOOKS and time.monotonic() < until_s:
-        found = set(_found(mark, ours, groups))
+        found = hunt.look()
         looks = 0 if found else looks + 1
-        # Once found it stays ours: what its parent's end makes an orphan is still to be ended.
-        ours |= found
-        ended |= found
         _send(found, signal.SIGKILL)
-        _gone(found, LOOK_AGAIN_S * 5)
-    return len(ended)
+        _gone(found, KILLED_S)
+    return hunt.found
 
 
-def _found(mark: Mark, ours: Collection[Known], groups: Collection[int]) -> Iterator[Known]:
-    processes = table()
-    known = {each.pid for each in ours if (seen := processes.get(each.pid)) and seen.began == each.began}
-    marked = known | ({pid for pid in processes if mark(pid)} if _linux() else set())
-    if marked or groups:
-        for pid in belonging(processes, marked, groups, _spared(processes)):
-            yield Known(pid, processes[pid].began)
+class _Hunt:
+    """What was found once stays ours: its parent's end makes it an orphan, and a leader's end hides its group."""
+
+    def __init__(self, mark: Mark, noted: Collection[Known]) -> None:
+        self._mark = mark
+        self._ours = set(noted)
+        # Where no environment can be read, the group is what is left of a leader that has ended.
+        self._groups = set[int]() if _linux() else {known.pid for known in noted}
+        self._found = set[Known]()
+
+    @property
+    def found(self) -> int:
+        """How many there were so far."""
+        return len(self._found)
+
+    def look(self) -> set[Known]:
+        """What there is to end at this moment."""
+        processes = table()
+        known = {each.pid for each in self._ours if (seen := processes.get(each.pid)) and seen.began == each.began}
+        marked = known | ({pid for pid in processes if self._mark(pid)} if _linux() else set())
+        if not marked and not self._groups:
+            return set()
+        pids = belonging(processes, marked, self._groups, _spared(processes))
+        self._groups |= {pid for pid in pids if processes[pid].group == pid}
+        found = {Known(pid, processes[pid].began) for pid in pids}
+        self._ours |= found
+        self._found |= found
+        return found
 
 
 def _spared(processes: Mapping[int, Seen]) -> set[int]:

@@ -244,6 +244,23 @@ async def test_a_recorded_process_is_ended_with_its_group_though_it_shows_no_tag
     assert await process.wait() == -signal.SIGKILL
 
 
+# Goes on starting processes in its group, none with a tag, while it is killed; at most so many.
+BREEDING = "import os, time\nfor _ in range(300):\n    os.fork() or (time.sleep(999), os._exit(0))\ntime.sleep(999)"
+
+
+@linux
+async def test_a_recorded_process_that_forks_while_it_is_killed_leaves_no_untagged_child(tmp_path: Path) -> None:
+    for number in range(10):
+        run = a_run(tmp_path)
+        own = {"BRED": f"{tmp_path}/{number}"}
+        process = await asyncio.create_subprocess_exec(*python(BREEDING), env=own, start_new_session=True)
+        run.note(process.pid)
+        await until(lambda own=own: len(carrying("BRED", own["BRED"])) > 5)
+        await run.end()
+        assert carrying("BRED", own["BRED"]) == set()
+        await process.wait()
+
+
 @linux
 async def test_a_record_whose_number_is_somebody_elses_by_now_hits_nobody(tmp_path: Path) -> None:
     async with bystander(["sleep", "999"], small_environment()) as stranger:

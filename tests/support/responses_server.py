@@ -7,7 +7,7 @@ import asyncio
 import itertools
 import json
 from collections import deque
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
 from http import HTTPStatus
 from typing import Any, assert_never
@@ -42,6 +42,10 @@ class ResponsesServer:
         self.authorizations: list[str | None] = []
         self.sent: list[dict[str, Any]] = []
         """Every event that was streamed."""
+        self.otherwise: Callable[[dict[str, Any]], Step] = lambda request: Say()
+        """What answers a request for which no step is left."""
+        self.finished = 0
+        """How many responses were streamed to their end."""
         self._steps: deque[Step] = deque()
         self._came = asyncio.Condition()
         self._connections: set[asyncio.Task[None]] = set()
@@ -53,6 +57,11 @@ class ResponsesServer:
     async def asked(self, times: int = 1) -> None:
         async with asyncio.timeout(ASKED_S), self._came:
             await self._came.wait_for(lambda: len(self.requests) >= times)
+
+    async def answered(self, times: int = 1) -> None:
+        """Wait until so many responses were streamed to their end; `TimeoutError` after a bound."""
+        async with asyncio.timeout(ASKED_S), self._came:
+            await self._came.wait_for(lambda: self.finished >= times)
 
     def heard(self, text: str) -> int:
         return sum(said.count(text) for said in _strings(self.requests[-1]["input"])) if self.requests else 0
@@ -90,15 +99,20 @@ class ResponsesServer:
         if method != "POST" or not path.endswith("/responses"):
             await _reply(writer, HTTPStatus.OK, _NO_MODELS)
             return True
+        request: dict[str, Any] = json.loads(body)
         async with self._came:
-            self.requests.append(json.loads(body))
+            self.requests.append(request)
             self.authorizations.append(headers.get("authorization"))
             self._came.notify_all()
-        step = self._steps.popleft() if self._steps else Say()
+        step = self._steps.popleft() if self._steps else self.otherwise(request)
         if isinstance(step, Refuse):
             await _refuse(writer, step)
             return True
-        return await _Response(self, self.requests[-1], reader, writer, next(self._numbers)).play(step)
+        goes_on = await _Response(self, request, reader, writer, next(self._numbers)).play(step)
+        async with self._came:
+            self.finished += goes_on
+            self._came.notify_all()
+        return goes_on
 
     def number(self) -> int:
         """A number that was never given before, for an id."""

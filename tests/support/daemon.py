@@ -81,9 +81,9 @@ class Daemon:
 
 @contextlib.asynccontextmanager
 async def started(
-    home: Path, *arguments: str, program: Sequence[str] = ("-m", "keryx"), **environment: str
+    home: Path, *arguments: str, program: Sequence[str] = ("-m", "keryx"), demo: bool = True, **environment: str
 ) -> AsyncIterator[Daemon]:
-    """Run `keryx serve --demo` with its files under `home`; stopped in order at the block's end.
+    """Run `keryx serve`, as a demo unless told otherwise, with its files under `home`; stopped in order at the end.
 
     `program` is what Python is told to run.
     """
@@ -91,7 +91,7 @@ async def started(
     log_file = os.open(log, os.O_CREAT | os.O_APPEND | os.O_WRONLY)
     process = await asyncio.create_subprocess_exec(
         sys.executable,
-        *(*program, "serve", "--demo", "--port", "0", *arguments),
+        *(*program, "serve", *(["--demo"] if demo else []), "--port", "0", *arguments),
         stdout=PIPE,
         stderr=log_file,
         env=os.environ | {"KERYX_HOME": str(home)} | environment,

@@ -22,7 +22,7 @@ from tests.support.anthropic_server import (
     anthropic_server,
 )
 from tests.support.model_steps import Refuse, Run, Say
-from tests.support.responses_server import responses_server
+from tests.support.responses_server import ResponsesServer, responses_server
 
 KEY = "sk-ant-scripted-0123456789"
 MENDED = Say("I counted every price.\n\nSPOKEN_SUMMARY: The test passes now; the first price was left out.")
@@ -60,6 +60,15 @@ def left_behind(tmp_path: Path) -> Iterator[Path]:
 def scripted(monkeypatch: pytest.MonkeyPatch, server: AnthropicServer) -> None:
     monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
     monkeypatch.setenv("KERYX_CLAUDE__API_KEY", KEY)
+
+
+def provided(machine: Path, server: ResponsesServer, more: str = "") -> None:
+    """Have Codex work with the scripted model, as an owner's own settings would."""
+    (machine / ".codex").mkdir()
+    (machine / ".codex" / "config.toml").write_text(
+        'model_provider = "scripted"\ncheck_for_update_on_startup = false\n'
+        f'[model_providers.scripted]\nname = "scripted"\nbase_url = "{server.url}"\nwire_api = "responses"\n{more}'
+    )
 
 
 def ended(ran: Ran) -> dict:
@@ -155,11 +164,7 @@ async def test_codex_is_tried_with_a_provider_of_its_own(
     keryx: Keryx, left_behind: Path, machine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with responses_server() as server:
-        (machine / ".codex").mkdir()
-        (machine / ".codex" / "config.toml").write_text(
-            'model_provider = "scripted"\ncheck_for_update_on_startup = false\n'
-            f'[model_providers.scripted]\nname = "scripted"\nbase_url = "{server.url}"\nwire_api = "responses"\n'
-        )
+        provided(machine, server)
         assert json.loads((await keryx("agents", "--json")).out)[1]["how"] == "its own provider"
         server.script(MEND, MENDED)
         ran = await keryx("agents", "try", "codex", "--json", "--mode", "full", "--model", "gpt 5.5")
@@ -212,6 +217,32 @@ async def test_what_the_provider_refuses_is_a_sentence(
     assert event["error"]
     assert event["spoken"].startswith(says)
     assert KEY not in ran.out
+
+
+@with_codex
+@pytest.mark.parametrize(
+    ("status", "message", "settings", "says"),
+    [
+        (
+            404,
+            "The model `gpt-nowhere-9` does not exist or you do not have access to it.",
+            "",
+            "Codex doesn't know that",
+        ),
+        (401, "Missing bearer authentication", "requires_openai_auth = true\n", "Codex isn't signed in"),
+    ],
+)
+async def test_what_codex_is_refused_is_a_sentence(
+    keryx: Keryx, left_behind: Path, machine: Path, status: int, message: str, settings: str, says: str
+) -> None:
+    async with responses_server() as server:
+        provided(machine, server, settings)
+        server.script(*[Refuse(status, message)] * 12)
+        ran = await keryx("agents", "try", "codex", "--json", "--model", "gpt-nowhere-9")
+    assert ran.code == 1
+    event = ended(ran)
+    assert event["spoken"].startswith(says), event
+    assert (event["to_do"] is not None) == bool(settings)
 
 
 @with_claude

@@ -15,7 +15,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from keryx.agents.claude_adapter import ClaudeAdapter
-from keryx.agents.claude_launch import Gone, Launch
+from keryx.agents.claude_launch import CONNECT_S, Gone, Launch
 from keryx.agents.claude_log import ConversationFile, settings_folder
 from keryx.agents.equipment import Equipment
 from keryx.agents.session import AdaptedSession
@@ -89,14 +89,16 @@ def signed_in(environment: Mapping[str, str]) -> str | None:
 class ClaudeAgentRunner:
     """Opens conversations with Claude Code."""
 
-    def __init__(self, equipment: Equipment, *, name: str = "claude") -> None:
+    def __init__(self, equipment: Equipment, *, name: str = "claude", connect_s: float = CONNECT_S) -> None:
+        """`connect_s`: how long it may take from its start until it answers."""
         self.name = name
         self._equipment = equipment
+        self._connect_s = connect_s
 
     async def open(self, task: Task, *, resume: str | None = None) -> AdaptedSession:
         equipment = self._equipment
         place = await asyncio.to_thread(equipment.workplace, task)
-        launch = Launch(equipment, task, place.resolve(), self._program(), _sdk_version())
+        launch = Launch(equipment, task, place.resolve(), self._program(), _sdk_version(), self._connect_s)
         if resume is not None and await asyncio.to_thread(ConversationFile(launch.environment, resume).exists):
             adapter = ClaudeAdapter(launch, resume)
             try:

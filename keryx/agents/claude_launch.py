@@ -87,6 +87,7 @@ class Launch:
     place: Path
     program: str
     sdk_version: str
+    connect_s: float = CONNECT_S
 
     @property
     def environment(self) -> dict[str, str]:
@@ -119,7 +120,7 @@ class Launch:
             await line.connect()
             # The library takes longest at its first import: that falls into the time that the process takes to start.
             client = await asyncio.to_thread(_client, may_use, line)
-            async with asyncio.timeout(CONNECT_S):
+            async with asyncio.timeout(self.connect_s):
                 await client.connect()
             return Link(line, client)
         except FileNotFoundError as error:
@@ -127,7 +128,7 @@ class Launch:
                 f"Claude Code cannot be started: {self.program} is not there.", spoken="Claude Code isn't installed."
             ) from error
         except TimeoutError as error:
-            raise Unavailable(f"Claude Code did not answer within {CONNECT_S:.0f} s of its start.") from error
+            raise Unavailable(f"Claude Code did not answer within {self.connect_s:g} s of its start.") from error
         except Exception as error:  # the edge of the SDK, which raises `Exception` itself; cancellations pass
             await line.kill()
             why = " ".join(line.complaints) or str(error)

@@ -64,6 +64,12 @@ class AnthropicServer:
     def script(self, *steps: Step) -> None:
         self._steps.extend(steps)
 
+    def unscript(self) -> int:
+        """Drop the steps that no request has used; how many there were."""
+        unused = len(self._steps)
+        self._steps.clear()
+        return unused
+
     async def asked(self, times: int = 1) -> None:
         async with asyncio.timeout(ASKED_S), self._came:
             await self._came.wait_for(lambda: len(self.requests) >= times)
@@ -171,7 +177,8 @@ class _Message:
                 return False
             case never:
                 assert_never(never)
-        await self._end("tool_use" if self._content[-1]["type"] == "tool_use" else "end_turn")
+        uses = any(block["type"] == "tool_use" for block in self._content)
+        await self._end("tool_use" if uses else "end_turn")
         return True
 
     async def _say(self, text: str, pause_s: float = 0.0, piece_chars: int = 20) -> None:

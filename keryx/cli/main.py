@@ -132,13 +132,18 @@ def tasks_show(number: TaskId, json: Json = False) -> None:
 def tasks_follow(
     number: TaskId,
     text: Annotated[list[str] | None, typer.Argument(help="What to add; without it the progress is printed.")] = None,
+    mode: Annotated[
+        str | None, typer.Option(metavar="MODE", help="With a text: plan, ask, auto or full from its next turn on.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Add to a task, or follow its progress until it ends."""
     from keryx.cli.tasks import follow, follow_up
 
     if text:
-        follow_up(number, " ".join(text), as_json=json)
+        follow_up(number, " ".join(text), mode, as_json=json)
+    elif mode:
+        raise typer.BadParameter("say what to add, too, such as: go ahead", param_hint="--mode")
     else:
         follow(number, as_json=json)
 

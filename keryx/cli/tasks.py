@@ -31,9 +31,18 @@ LISTED = (
 _FOLLOW_UP_WORDS = {
     "steered": "Passed on to task {number}; its agent has it now.",
     "next": "Task {number} does that next.",
+    "refused": "Task {number} does that next: its agent takes nothing in just now.",
     "taken up": "Task {number} is taken up again.",
 }
 
+_FACTS = (
+    ("Project", "project"),
+    ("Agent", "agent"),
+    ("Model", "model"),
+    ("Mode", "mode"),
+    ("Asked", "created_at"),
+    ("Ended", "finished_at"),
+)
 DESCRIPTION_CHARS = 60
 RECONNECTS = 3
 
@@ -64,11 +73,11 @@ def print_task(number: int, *, as_json: bool) -> None:
     if as_json:
         _print_json(row)
         return
-    for name in ("project", "agent", "created_at", "finished_at", "told_at", "summary", "error"):
+    for name in ("project", "agent", "model", "mode", "created_at", "finished_at", "told_at", "summary", "error"):
         row.setdefault(name, None)
     print(f"Task {row['id']}: {row['status']}")
     print(row["description"])
-    for label, name in (("Project", "project"), ("Agent", "agent"), ("Asked", "created_at"), ("Ended", "finished_at")):
+    for label, name in _FACTS:
         if row[name]:
             print(f"{label}: {_local(row[name]) if name.endswith('_at') else row[name]}")
     for label, name in (("Summary", "summary"), ("Error", "error")):
@@ -92,14 +101,14 @@ def cancel(number: int, *, as_json: bool) -> None:
         print(f"Task {number} is cancelled.")
 
 
-def follow_up(number: int, text: str, *, as_json: bool) -> None:
-    """Tell a task's agent something more; an ended task is taken up again."""
+def follow_up(number: int, text: str, mode: str | None, *, as_json: bool) -> None:
+    """Tell a task's agent something more; an ended task is taken up again. From its next turn on it runs in `mode`."""
     with DaemonApi(require_daemon()) as api:
-        done = api.post(f"/api/tasks/{number}/follow-up", {"text": text})
+        done = api.post(f"/api/tasks/{number}/follow-up", {"text": text, "mode": mode})
     if as_json:
-        _print_json({"how": done["how"], "task": _listed(done["task"])})
+        _print_json({"how": done["how"], "refused": done["refused"], "task": _listed(done["task"])})
     else:
-        print(_FOLLOW_UP_WORDS[done["how"]].format(number=number))
+        print(_FOLLOW_UP_WORDS["refused" if done["refused"] else done["how"]].format(number=number))
 
 
 def follow(number: int, *, as_json: bool) -> None:

@@ -37,6 +37,9 @@ class FollowUpText(Body):
     model_config = ConfigDict(json_schema_extra={"example": {"text": "It must handle leap years too."}})
 
     text: WrittenText = Field(description="What to add, in your own words.")
+    mode: ShortName | None = Field(
+        None, description="The mode the task runs in from its next turn on, such as auto after a plan."
+    )
 
 
 class Tokens(BaseModel):
@@ -92,6 +95,7 @@ class FollowUpOut(BaseModel):
     how: str = Field(
         description="`steered`: the running agent has it. `next`: it comes next. `taken up`: the ended task runs again."
     )
+    refused: bool = Field(description="With `next`: the agent is at work and takes nothing in just now.")
 
 
 class NewsOut(BaseModel):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from keryx.agents.base import FakeTurn
+from keryx.agents.base import FakeTurn, Steer
 from keryx.cli.tasks import LISTED
 from keryx.config.daemon import DaemonPointer, announce
 from keryx.config.places import places
@@ -99,6 +99,26 @@ async def test_more_text_is_a_follow_up(house: House, daemon: DaemonPointer, ker
     ran = await keryx("tasks", "follow", str(task.id), "and commit it", "--json")
     answer = json.loads(ran.out)
     assert (answer["how"], answer["task"]["id"]) == ("taken up", 1)
+
+
+async def test_a_plan_is_let_go_from_the_command_line(house: House, daemon: DaemonPointer, keryx: Keryx) -> None:
+    task = await house.manager.wait((await house.manager.dispatch("move it", mode="plan", model="tiny")).id)
+    assert "Model: tiny\nMode: plan\n" in (await keryx("tasks", "show", str(task.id))).out
+    ran = await keryx("tasks", "follow", str(task.id), "go ahead", "--mode", "auto")
+    assert ran.out == f"Task {task.id} is taken up again.\n"
+    assert (await house.manager.wait(task.id)).mode == "auto"
+    assert (await keryx("tasks", "follow", str(task.id), "--mode", "auto")).code == 2
+    assert "there is no mode" in (await keryx("tasks", "follow", str(task.id), "go", "--mode", "yolo")).err
+
+
+async def test_an_agent_that_takes_nothing_in_is_told_of(house: House, daemon: DaemonPointer, keryx: Keryx) -> None:
+    house.agent.script(FakeTurn(takes_s=math.inf, steer=Steer.REFUSED))
+    task = await house.manager.dispatch("fix it")
+    await house.agent.begun()
+    ran = await keryx("tasks", "follow", str(task.id), "leap years")
+    assert ran.out == f"Task {task.id} does that next: its agent takes nothing in just now.\n"
+    answer = json.loads((await keryx("tasks", "follow", str(task.id), "and tests", "--json")).out)
+    assert (answer["how"], answer["refused"]) == ("next", True)
 
 
 async def test_following_a_task_that_fails_says_so_by_its_exit_code(

@@ -1,9 +1,11 @@
 """Tasks on the page: live, opened, added to, cancelled; and what is not yet heard."""
 
+import math
+
 import pytest
 from playwright.async_api import Page, expect
 
-from keryx.agents.base import FakeTurn, TokenUsage
+from keryx.agents.base import FakeTurn, Steer, TokenUsage
 from keryx.tasks.models import TaskStatus
 from tests.server.house import ENDLESS, House
 
@@ -92,6 +94,30 @@ async def test_an_ended_task_is_taken_up_again(page: Page, house: House) -> None
     await page.get_by_label("Follow up, and it runs again").fill("More.")
     await row(page, 1).get_by_role("button", name="Send").click()
     await expect(row(page, 1).locator(".note")).to_have_text("Passed on: the task is running again.")
+
+
+async def test_a_plan_is_carried_out_with_one_button(page: Page, house: House) -> None:
+    task = await house.manager.dispatch("Move to Postgres", mode="plan")
+    await house.manager.wait(task.id)
+    await row(page, 1).get_by_role("button").first.click()
+    await expect(row(page, 1).locator(".facts")).to_contain_text("Modeplan")
+    await row(page, 1).get_by_role("button", name="Carry out this plan").click()
+    await expect(row(page, 1).locator(".note")).to_have_text("Passed on: the task is running again, in auto mode.")
+    await expect(row(page, 1).locator(".facts")).to_contain_text("Modeauto")
+    await expect(row(page, 1).get_by_role("button", name="Carry out this plan")).to_be_hidden()
+    assert (await house.manager.wait(task.id)).mode == "auto"
+
+
+async def test_an_agent_that_takes_nothing_in_is_told_of(page: Page, house: House) -> None:
+    house.agent.script(FakeTurn(takes_s=math.inf, steer=Steer.REFUSED))
+    await house.manager.dispatch("Fix it")
+    await house.agent.begun()
+    await row(page, 1).get_by_role("button").first.click()
+    await page.get_by_label("Add something while it works").fill("Leap years too.")
+    await page.keyboard.press("Enter")
+    await expect(row(page, 1).locator(".note")).to_have_text(
+        "Kept: the agent takes nothing in just now, and does it next."
+    )
 
 
 async def test_cancelling_asks_first(page: Page, house: House) -> None:

@@ -93,8 +93,9 @@ async def show(request: Request, number: int) -> TaskDetail:
 @router.post("/{number}/follow-up", responses=_problems(404, 409, 413))
 async def follow_up(request: Request, number: int, addition: FollowUpText, request_id: RequestId = None) -> FollowUpOut:
     """Add something to a task: given to the running agent, kept as its next turn, or the task is taken up again."""
-    outcome = await house(request).manager.follow_up(_known(number), addition.text, request_id=request_id)
-    return FollowUpOut(task=task_out(outcome.task), how=outcome.how)
+    manager = house(request).manager
+    done = await manager.follow_up(_known(number), addition.text, mode=addition.mode, request_id=request_id)
+    return FollowUpOut(task=task_out(done.task), how=done.how, refused=done.refused)
 
 
 @router.post("/{number}/cancel", responses=_problems(404, 409))

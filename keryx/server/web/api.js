@@ -21,8 +21,8 @@ export class Api {
     return this.#ask(`/api/tasks/${number}`);
   }
 
-  followUp(number, text, requestId) {
-    return this.#ask(`/api/tasks/${number}/follow-up`, { text }, { "Idempotency-Key": requestId });
+  followUp(number, text, requestId, mode = null) {
+    return this.#ask(`/api/tasks/${number}/follow-up`, { text, mode }, { "Idempotency-Key": requestId });
   }
 
   cancel(number) {

@@ -8,6 +8,7 @@ const LINES_SHOWN = 6;
 const WENT = {
   steered: "Passed on: the agent has it now.",
   next: "Kept: the agent does it next.",
+  refused: "Kept: the agent takes nothing in just now, and does it next.",
   "taken up": "Passed on: the task is running again.",
 };
 
@@ -28,6 +29,7 @@ export class Detail {
     this.reportPart = part("Report", this.report);
     this.#makeForm();
     this.#makeCancel();
+    this.letGo = make("button", { type: "button", class: "plain-button", onclick: () => this.#carryOut() }, "Carry out this plan");
     this.element = make(
       "div",
       { class: "detail", id: `task-${task.id}`, role: "group", "aria-label": `Task ${task.id}`, hidden: true },
@@ -37,6 +39,7 @@ export class Detail {
       this.progressPart,
       this.reportPart,
       this.facts,
+      this.letGo,
       this.form,
       this.note,
       this.cancelling,
@@ -59,6 +62,7 @@ export class Detail {
     this.#showHeard();
     this.#showFacts();
     this.cancelling.hidden = hasEnded(task);
+    this.letGo.hidden = !(task.mode === "plan" && task.status === "done");
     say(this.label, hasEnded(task) ? "Follow up, and it runs again" : "Add something while it works");
   }
 
@@ -132,6 +136,7 @@ export class Detail {
     const { task } = this;
     const rows = [
       ["Agent", agentName(task.agent) + (task.model ? `, ${task.model}` : "")],
+      ["Mode", task.mode],
       ["Project", task.project ?? "none"],
       ["Asked", moment(task.created_at)],
     ];
@@ -171,14 +176,29 @@ export class Detail {
     this.sendButton.disabled = true;
     say(this.note, "");
     try {
-      const { how } = await this.api.followUp(this.task.id, text, this.request.name);
+      const { how, refused } = await this.api.followUp(this.task.id, text, this.request.name);
       this.input.value = "";
       this.request = null;
-      say(this.note, WENT[how] ?? "Passed on.");
+      say(this.note, WENT[refused ? "refused" : how] ?? "Passed on.");
     } catch (error) {
       this.#tell(error);
     } finally {
       this.sendButton.disabled = false;
+    }
+  }
+
+  async #carryOut() {
+    this.letGoRequest ??= requestName();
+    this.letGo.disabled = true;
+    try {
+      await this.api.followUp(this.task.id, "Go ahead: carry out the plan.", this.letGoRequest, "auto");
+      this.letGoRequest = null;
+      this.input.focus();
+      say(this.note, "Passed on: the task is running again, in auto mode.");
+    } catch (error) {
+      this.#tell(error);
+    } finally {
+      this.letGo.disabled = false;
     }
   }
 

@@ -43,12 +43,13 @@ _OFFERS = re.compile(
 def mode_wanted(text: str, context: DialogueContext, task_id: object) -> str | None:
     """The mode that a follow-up to a task asks for; None when it leaves the task's own.
 
-    A refusal anywhere asks for nothing. A mere yes counts where the question was whether to carry a plan out.
+    A refusal anywhere lets it do nothing more than before. A mere yes counts where the question was whether to carry a plan out.
     """
     heard = Heard(text)
     if len(heard.words) > MOST_WORDS:
         return None
-    if (named := _mode_named(heard)) is not None:
+    named = _mode_named(heard)
+    if named in ("plan", "ask") or (named and not smalltalk.says_no(heard.words)):
         return named
     task = next((task for task in context.tasks if task.id == task_id), None)
     if task is None or task.mode != "plan" or smalltalk.says_no(heard.words):

@@ -1,11 +1,12 @@
 """Tasks over HTTP, as a script or the page meets them."""
 
+import math
 from pathlib import Path
 
 import httpx2
 import pytest
 
-from keryx.agents.base import FakeTurn, TokenUsage
+from keryx.agents.base import FakeTurn, Steer, TokenUsage
 from keryx.tasks.models import TaskStatus
 from tests.server.house import ENDLESS, KEY, House, open_house, serving
 
@@ -172,6 +173,40 @@ async def test_a_follow_up_reaches_the_running_agent(client: httpx2.AsyncClient,
     assert answer.status_code == 200
     assert answer.json()["how"] == "steered"
     assert house.agent.steered == ["Leap years too."]
+
+
+async def test_a_follow_up_that_the_agent_refuses_comes_next_and_says_so(
+    client: httpx2.AsyncClient, house: House
+) -> None:
+    house.agent.script(FakeTurn(takes_s=math.inf, steer=Steer.REFUSED))
+    number = (await client.post("/api/tasks", json={"description": "long"})).json()["id"]
+    await house.agent.begun()
+    answer = (await client.post(f"/api/tasks/{number}/follow-up", json={"text": "More."})).json()
+    assert (answer["how"], answer["refused"]) == ("next", True)
+
+
+async def test_a_follow_up_may_change_the_mode(client: httpx2.AsyncClient, house: House) -> None:
+    number = (await client.post("/api/tasks", json={"description": "x", "mode": "plan"})).json()["id"]
+    await house.manager.wait(number)
+    path = f"/api/tasks/{number}/follow-up"
+    strange = await client.post(path, json={"text": "Go ahead.", "mode": "yolo"})
+    assert (strange.status_code, "plan, ask, auto, full" in strange.json()["error"]) == (409, True)
+    answer = (await client.post(path, json={"text": "Go ahead.", "mode": "auto"})).json()
+    assert (answer["how"], answer["refused"], answer["task"]["mode"]) == ("taken up", False, "auto")
+
+
+async def test_another_agents_model_is_refused_before_anything_fails(tmp_path: Path) -> None:
+    async with (
+        open_house(tmp_path, agents=("codex", "claude")) as house,
+        serving(house) as url,
+        httpx2.AsyncClient(base_url=url, headers={"Authorization": f"Bearer {KEY}"}, trust_env=False) as client,
+    ):
+        wrong = await client.post("/api/tasks", json={"description": "x", "agent": "codex", "model": "opus"})
+        assert wrong.status_code == 404
+        assert "opus" in wrong.json()["error"]
+        assert await house.manager.list() == []
+        picked = (await client.post("/api/tasks", json={"description": "x", "model": "opus"})).json()
+        assert (picked["agent"], picked["model"]) == ("claude", "opus")
 
 
 async def test_a_follow_up_sent_twice_is_added_once(client: httpx2.AsyncClient, house: House) -> None:

@@ -1,6 +1,6 @@
 """A conversation for tests: a real store, scripted agents, a clock that stands still, and somebody who talks."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -74,9 +74,11 @@ async def room(
     timezone: str = "UTC",
     slots: int = 4,
     pin_digits: int | None = None,
+    agents: Sequence[str] = ("fake", "claude"),
 ) -> AsyncIterator[Room]:
-    """A room with the projects billing, website and mobile-app, and the demo agent and Claude in it."""
-    async with works(folder, clock, Limits(max_concurrent=slots, daily_cap=None, timezone=timezone)) as house:
+    """A room with the projects billing, website and mobile-app, and `agents` in it, the usual one first."""
+    limits = Limits(max_concurrent=slots, daily_cap=None, timezone=timezone)
+    async with works(folder, clock, limits, agents) as house:
         desk = Desk(proven=proven)
         toolbox = Toolbox(house.manager, house.registry, ["billing", "website", "mobile-app"], desk)
         dialogue = RulesDialogue(

@@ -2,14 +2,14 @@
 
 import asyncio
 import functools
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import mkdtemp
 
 from keryx.agents.base import FakeAgentRunner
-from keryx.agents.registry import AgentRegistry
+from keryx.agents.registry import CLAUDE, CODEX, AgentRegistry
 from keryx.clock import VirtualClock
 from keryx.security.pin import PinGate, PinOutcome
 from keryx.store.db import Database
@@ -41,13 +41,18 @@ class Desk:
 
 @dataclass
 class Works:
-    """Tasks on a real store; the agents "fake" (the usual one) and "claude" do what they are scripted to."""
+    """Tasks on a real store; the agents, the first of them the usual one, do what they are scripted to."""
 
     manager: TaskManager
     registry: AgentRegistry
     database: Database
-    agent: FakeAgentRunner
+    agents: dict[str, FakeAgentRunner]
     clock: VirtualClock
+
+    @property
+    def agent(self) -> FakeAgentRunner:
+        """The usual one."""
+        return self.agents[self.registry.default]
 
     async def done(self, task_id: int) -> Task:
         """The task once it has ended."""
@@ -55,18 +60,20 @@ class Works:
 
 
 @asynccontextmanager
-async def works(folder: Path, clock: VirtualClock, limits: Limits) -> AsyncIterator[Works]:
+async def works(
+    folder: Path, clock: VirtualClock, limits: Limits, names: Sequence[str] = ("fake", "claude")
+) -> AsyncIterator[Works]:
     """Open a store in `folder`, with nothing in it, and a manager at work on it."""
     (folder / "keryx.db").write_bytes(await asyncio.to_thread(empty_store))
-    agents = {name: FakeAgentRunner(clock=clock, name=name) for name in ("fake", "claude")}
-    registry = AgentRegistry(agents, "fake")
+    agents = {name: FakeAgentRunner(clock=clock, name=name) for name in names}
+    registry = AgentRegistry(agents, names[0], (CLAUDE, CODEX))
     database = await Database.open(folder / "keryx.db")
     try:
         store = TaskStore(database, clock)
         manager = TaskManager(store, registry, clock=clock, limits=limits, reports=folder / "reports")
         await manager.start()
         try:
-            yield Works(manager, registry, database, agents["fake"], clock)
+            yield Works(manager, registry, database, agents, clock)
         finally:
             await manager.stop()
     finally:

@@ -3,16 +3,19 @@
 import asyncio
 import json
 import math
+from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 
 from keryx.agents.base import FakeTurn
 from keryx.agents.registry import AgentRegistry
+from keryx.clock import VirtualClock
 from keryx.errors import Unavailable
 from keryx.security.pin import PinGate
-from keryx.tasks.manager import TaskManager
+from keryx.tasks.manager import Limits, TaskManager
 from keryx.voice.tools.toolbox import MAX_ARGUMENT_CHARS, Toolbox
-from tests.voice.tools.desk import Desk, Works
+from tests.voice.tools.desk import Desk, Works, works
 
 MALFORMED = [
     '{"project":"a',
@@ -304,3 +307,62 @@ def test_every_tool_has_a_schema_that_names_its_arguments(toolbox: Toolbox) -> N
     assert schemas["dispatch_task"]["required"] == ["description"]
     assert all(schema["additionalProperties"] is False for schema in schemas.values())
     json.dumps(schemas)
+
+
+@pytest.fixture
+async def two_agents(tmp_path: Path, clock: VirtualClock, desk: Desk) -> AsyncIterator[Toolbox]:
+    limits = Limits(max_concurrent=2, daily_cap=None, timezone="UTC")
+    async with works(tmp_path, clock, limits, ("codex", "claude")) as opened:
+        yield Toolbox(opened.manager, opened.registry, ["billing"], desk)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "known"),
+    [
+        ({"agent": "gemini"}, ("codex", "claude")),
+        ({"agent": "codex", "model": "opus"}, ("claude", "gpt-5.5")),
+        ({"agent": "claude", "model": "the big one"}, ("opus", "sonnet", "haiku")),
+        ({"agent": "claude", "model": "gpt-5.5"}, ("codex", "opus", "sonnet", "haiku")),
+    ],
+    ids=lambda value: " ".join(value.values()) if isinstance(value, dict) else "",
+)
+async def test_an_agent_or_a_model_that_is_not_there_is_refused_with_the_known_ones(
+    two_agents: Toolbox, wrong: dict[str, str], known: tuple[str, ...]
+) -> None:
+    refused = await two_agents.call("dispatch_task", {"description": "fix it", **wrong}, call_id="c1")
+
+    assert (refused.ok, refused.code) == (False, "not_found")
+    assert refused.error
+    assert all(name in refused.error for name in known)
+    assert refused.spoken
+    assert await two_agents.manager.list() == []
+
+
+async def test_the_answer_says_who_does_it_and_how(two_agents: Toolbox) -> None:
+    done = await two_agents.call(
+        "dispatch_task", {"description": "fix it", "model": "Opus", "mode": "plan"}, call_id="c1"
+    )
+
+    assert {name: done.value[name] for name in ("agent", "model", "mode")} == {
+        "agent": "claude",
+        "model": "opus",
+        "mode": "plan",
+    }
+
+
+async def test_a_follow_up_lets_a_plan_go_and_says_in_which_mode(two_agents: Toolbox) -> None:
+    made = await two_agents.call("dispatch_task", {"description": "fix it", "mode": "plan"}, call_id="c1")
+    task_id = made.value["task_id"]
+    await two_agents.manager.wait(task_id)
+
+    arguments = {"task_id": task_id, "text": "go ahead", "mode": "auto"}
+    done = await two_agents.call("send_followup", arguments, call_id="c2")
+
+    assert done.value == {"task_id": task_id, "agent": "codex", "how": "taken up", "refused": False, "mode": "auto"}
+    assert (await two_agents.manager.wait(task_id)).mode == "auto"
+
+
+def test_a_model_is_told_to_hear_a_yes_before_full_mode(toolbox: Toolbox) -> None:
+    schemas = {schema["name"]: schema["parameters"]["properties"] for schema in toolbox.schemas()}
+    for tool in ("dispatch_task", "send_followup"):
+        assert "heard yes" in schemas[tool]["mode"]["description"]

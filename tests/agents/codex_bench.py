@@ -22,6 +22,8 @@ WHY_NOT = None if find_spec("codex_cli_bin") else "Codex is not installed: pip i
 MODEL = "gpt-5.5"
 """Which tools Codex gives a model depends on the model's name; these are the plain ones."""
 
+KEY = "sk-scripted-0123456789abcdef"
+
 _CONFIG = """\
 model = "{model}"
 model_provider = "scripted"
@@ -44,6 +46,9 @@ class CodexBench:
     workplace: Path
     home: Path
     bounds: Bounds = Bounds()
+    secret = KEY
+    asks_questions = True
+    steers = True
     _runner: CodexAgentRunner | None = None
 
     @property
@@ -91,7 +96,7 @@ async def codex_bench(tmp_path: Path) -> AsyncIterator[CodexBench]:
         equipment = Equipment(
             workplace=lambda task: workplace,
             processes=AgentProcesses(tmp_path / "data"),
-            login=Login("its own provider"),
+            login=Login("API key", {"CODEX_API_KEY": KEY}),
             approver=approver,
             patience=Patience(idle_s=60.0, deadline_s=120.0),
             environment=small_environment(HOME=str(tmp_path), CODEX_HOME=str(home)),

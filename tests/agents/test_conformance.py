@@ -1,9 +1,12 @@
-"""What every agent keeps to, whatever is behind it. A new kind of agent joins by one more factory in `BENCHES`."""
+"""What every agent keeps to, whatever is behind it. A new kind of agent joins by one more factory in `BENCHES`.
+
+The real ones run here: their own programs, offline, each before a scripted model. One that is not installed is skipped.
+"""
 
 import asyncio
 import math
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,9 +26,13 @@ from keryx.agents.base import (
 )
 from keryx.agents.demo import DemoAgentRunner, prepare_demo_projects
 from keryx.tasks.models import Task, TaskStatus
+from tests.agents.benches import REAL, RealFactory
+from tests.support.model_steps import Run
 
-BOUND_S = 10.0
+BOUND_S = 30.0
 STOP_BOUND_S = 5.0
+SLEEP_S = "613"
+"""An odd number, so that it is found again among all processes."""
 
 
 @dataclass(frozen=True)
@@ -35,30 +42,52 @@ class Bench:
     runner: AgentRunner
     quick: Task
     slow: Task
+    slowly: Callable[[], None] = lambda: None
+    """Called before a slow turn."""
     busy: Callable[[], bool] = lambda: True
     """Whether the slow turn has got to what takes so long."""
 
 
+Factory = Callable[[Path], AbstractAsyncContextManager[Bench]]
+
 TASK = Task(7, "run the tests", TaskStatus.RUNNING, "fake", datetime(2026, 3, 2, tzinfo=UTC))
 
 
-def fake(tmp_path: Path) -> Bench:
+@asynccontextmanager
+async def fake(tmp_path: Path) -> AsyncIterator[Bench]:
     slow = FakeTurn(takes_s=math.inf, progress=("Working",), when="slowly")
     runner = FakeAgentRunner(slow, slow, slow)
-    return Bench(runner, replace(TASK, project="parser"), replace(TASK, description="run the tests slowly"))
+    yield Bench(runner, replace(TASK, project="parser"), replace(TASK, description="run the tests slowly"))
 
 
-def demo(tmp_path: Path) -> Bench:
+@asynccontextmanager
+async def demo(tmp_path: Path) -> AsyncIterator[Bench]:
     prepare_demo_projects(tmp_path)
     waits = "import subprocess, unittest\nclass Slow(unittest.TestCase):\n    def test_it(self):\n"
-    waits += "        subprocess.run(['sleep', '600'])\n"
+    waits += f"        subprocess.run(['sleep', '{SLEEP_S}'])\n"
     (tmp_path / "website" / "tests" / "test_slow.py").write_text(waits)
     runner = DemoAgentRunner(tmp_path, pace_s=0)
+    yield Bench(runner, replace(TASK, project="parser"), replace(TASK, project="website"), busy=_sleeping)
 
-    def busy() -> bool:
-        return any("600" in _command(child) for child in psutil.Process().children(recursive=True))
 
-    return Bench(runner, replace(TASK, project="parser"), replace(TASK, project="website"), busy)
+def _before_a_model(factory: RealFactory) -> Factory:
+    """The bench of a real agent, whose model is scripted."""
+
+    @asynccontextmanager
+    async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
+        async with factory(tmp_path) as real:
+
+            def slowly() -> None:
+                real.server.script(Run(f"sleep {SLEEP_S}", say="This takes a while."))
+
+            yield Bench(real.runner, real.task(), real.task(), slowly, _sleeping)
+
+    bench.__name__ = factory.__name__
+    return bench
+
+
+def _sleeping() -> bool:
+    return any(SLEEP_S in _command(child) for child in psutil.Process().children(recursive=True))
 
 
 def _command(process: psutil.Process) -> list[str]:
@@ -67,16 +96,17 @@ def _command(process: psutil.Process) -> list[str]:
     return []
 
 
-BENCHES: list[Callable[[Path], Bench]] = [fake, demo]
+BENCHES: list[Factory] = [fake, demo, *(_before_a_model(factory) for factory in REAL)]
 
 
 @pytest.fixture(params=BENCHES, ids=lambda factory: factory.__name__)
-def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Bench:
-    return request.param(tmp_path)
+async def bench(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Bench]:
+    async with request.param(tmp_path) as bench:
+        yield bench
 
 
 @pytest.fixture(autouse=True)
-def nothing_left_running() -> Iterator[None]:
+def nothing_left_running(bench: Bench) -> Iterator[None]:
     before = set(psutil.Process().children(recursive=True))
     yield
     left = [child for child in psutil.Process().children(recursive=True) if child not in before]
@@ -102,6 +132,7 @@ async def under_way(bench: Bench, group: asyncio.TaskGroup) -> Running:
     async def listen(line: str) -> None:
         told.set()
 
+    bench.slowly()
     session = await bench.runner.open(bench.slow)
     turn = group.create_task(session.run(bench.slow.description, on_progress=listen))
     async with asyncio.timeout(BOUND_S):
@@ -182,6 +213,7 @@ async def test_an_interrupt_ends_the_turn_soon_and_the_conversation_goes_on(benc
     assert not result.ok
     assert_sound(result)
     session_ids.append(result.session_id)
+    bench.slowly()
     async with asyncio.TaskGroup() as group:
         turn = group.create_task(running.session.run(bench.slow.description, on_progress=nobody))
         async with asyncio.timeout(STOP_BOUND_S):

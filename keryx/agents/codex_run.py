@@ -23,6 +23,8 @@ class Run:
         """What is to be looked at, in order; None: the process has ended."""
         self.turn_id: str | None = None
         """The turn that is running; None before, between and after."""
+        self.starting = False
+        """One was asked for, and was not told to have begun."""
         self.idle = False
         """The thread was told to be idle, with no end of the turn told."""
         self.begun = 0
@@ -43,7 +45,7 @@ class Run:
         """Take what the reader was told; called in the order of the wire."""
         match method:
             case "turn/started" if note.turn:
-                self.turn_id, self.idle = note.turn.id, False
+                self.turn_id, self.idle, self.starting = note.turn.id, False, False
             case "turn/completed" if note.turn:
                 if note.turn.id != self.turn_id:
                     return
@@ -76,7 +78,7 @@ class Run:
 
     def lost(self) -> None:
         """The process has ended."""
-        self.turn_id = None
+        self.turn_id, self.starting = None, False
         self.told.put_nowait(None)
         self.changed()
 

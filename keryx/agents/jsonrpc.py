@@ -136,15 +136,11 @@ class JsonRpcPeer:
         async with asyncio.timeout(within_s):
             await self._send({"method": method})
 
-    def withdraw(self, request_id: str | int) -> None:
-        """Stop working on the answer to a call of the other side, which wants none any more."""
-        if (answering := self._answering.get(request_id)) is not None:
-            answering.cancel()
-
-    def withdraw_all(self) -> None:
-        """As `withdraw`, for every call of the other side."""
-        for answering in self._answering.values():
-            answering.cancel()
+    def withdraw(self, request_id: str | int | None) -> None:
+        """Stop working on the answer to a call of the other side, which wants none any more; None: on every one."""
+        for asked_under, answering in self._answering.items():
+            if request_id in (None, asked_under):
+                answering.cancel()
 
     def _take(self, message: dict[str, Any], group: asyncio.TaskGroup) -> None:
         method, request_id = message.get("method"), message.get("id")

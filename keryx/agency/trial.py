@@ -53,7 +53,7 @@ async def try_agent(
     agency: Agency,
     standing: Standing,
     *,
-    saw: Callable[[str], None],
+    saw: Callable[[str], object],
     model: str | None = None,
     mode: str | None = None,
     owner: str = "",

@@ -44,7 +44,7 @@ class Backend:
     also_called: tuple[str, ...] = ()
     """More names that people say, lower case."""
     models: Mapping[str, str] = field(default_factory=dict)
-    """What people call its models → the id it is given."""
+    """What people call its models → the id it is given; empty when only the agent itself knows them."""
     spelled: tuple[tuple[str, str], ...] = ()
     """Ways of naming one (a pattern for the words, joined by "-") → the id, as `re.sub` writes it."""
     instructions: str = "AGENTS.md"
@@ -71,8 +71,11 @@ class Backend:
     def model(self, said: str) -> str:
         """The id of the model that somebody calls `said`; a word that could be an id is taken for one.
 
-        Raises `NotFound`, which names the known ones.
+        An agent whose models nobody here knows is told what was said, and looks among its own. Raises `NotFound`, which
+        names the known ones.
         """
+        if not self.models:
+            return said.strip()
         words = said.replace("-", " ").replace("_", " ").casefold().split()
         while len(words) > 1 and words[0] in (self.name, "the"):
             words = words[1:]
@@ -84,11 +87,9 @@ class Backend:
                 return found.expand(model_id)
         if _MODEL_ID.fullmatch(said.strip()):
             return said.strip()
-        there = f"; it knows {', '.join(self.models)}" if self.models else ""
-        known_aloud = f" It knows {_listed(list(self.models)[:4])}." if self.models else ""
         raise NotFound(
-            f'{self.name} has no model "{said.strip()}"{there}',
-            spoken=f"{self.called} has no model of that name.{known_aloud}",
+            f'{self.name} has no model "{said.strip()}"; it knows {", ".join(self.models)}',
+            spoken=f"{self.called} has no model of that name. It knows {_listed(list(self.models)[:4])}.",
         )
 
 
@@ -131,7 +132,7 @@ CLAUDE = Backend(
     bundled=("claude_agent_sdk", "_bundled/claude"),
     also_called=("claude code", "anthropic"),
     # The aliases are Claude Code's own: each stands for the newest of its kind.
-    models={"opus": "opus", "sonnet": "sonnet", "haiku": "haiku"},
+    models={"opus": "opus", "sonnet": "sonnet", "haiku": "haiku", "fable": "fable"},
     spelled=(
         (r"(opus|sonnet|haiku)-(\d+)", r"claude-\1-\2"),
         (r"(opus|sonnet|haiku)-(\d+)[.-](\d+)", r"claude-\1-\2-\3"),

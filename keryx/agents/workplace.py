@@ -45,6 +45,11 @@ class Workplaces:
         known = next((each for each in listed if each.casefold() == name.casefold()), None)
         # A name that is a path would lead past the list.
         plain = name == Path(name).name and name not in ("", ".", "..")
+        if self._root is None and known is not None:
+            raise Unavailable(
+                "projects.names are folders under projects.root, which is not set",
+                spoken="I don't know where your projects are. Set the projects folder in my settings.",
+            )
         if self._root is None or (known is None and (not plain or os.path.lexists(self._root / name))):
             raise _unknown(name, listed)
         return _entered(self._root / (known or name), f"the {name} folder")

@@ -85,8 +85,8 @@ def test_each_agent_gets_its_own_login_program_and_model(tmp_path: Path) -> None
 
 
 def test_the_owner_may_name_a_model_that_nobody_here_knows(tmp_path: Path) -> None:
-    claude, _ = agency(tmp_path, {"claude": {"model": "fable"}}).standings()
-    assert claude.model == "fable"
+    claude, _ = agency(tmp_path, {"claude": {"model": "mythic"}}).standings()
+    assert claude.model == "mythic"
 
 
 def test_all_agents_have_servers_patience_and_surroundings_in_common(tmp_path: Path) -> None:

@@ -86,6 +86,7 @@ def test_an_agent_is_found_by_everything_people_call_it(registry: AgentRegistry)
         ("claude", "Claude Haiku 5", "claude-haiku-5"),
         ("codex", "gpt-9-nova", "gpt-9-nova"),
         ("opencode", "anthropic/claude-sonnet", "anthropic/claude-sonnet"),
+        ("opencode", "the sonnet", "the sonnet"),
         ("fake", "the big one", "the big one"),
     ],
 )
@@ -96,12 +97,11 @@ def test_a_model_is_found_by_what_people_call_it(
 
 
 def test_a_word_that_is_no_model_is_refused_and_the_known_ones_are_named(registry: AgentRegistry):
-    with pytest.raises(NotFound, match='claude has no model "the big one"; it knows opus, sonnet, haiku') as refused:
+    with pytest.raises(
+        NotFound, match='claude has no model "the big one"; it knows opus, sonnet, haiku, fable'
+    ) as refused:
         registry.model("claude", "the big one")
-    assert refused.value.spoken == "Claude has no model of that name. It knows opus, sonnet and haiku."
-    with pytest.raises(NotFound) as refused:
-        registry.model("opencode", "fast")
-    assert refused.value.spoken == "Opencode has no model of that name."
+    assert refused.value.spoken == "Claude has no model of that name. It knows opus, sonnet, haiku and fable."
     with pytest.raises(NotFound, match='no agent "cursor"'):
         registry.model("cursor", "opus")
 

@@ -66,6 +66,11 @@ def test_a_project_without_any_root_is_unknown(tmp_path: Path) -> None:
     assert error.value.spoken == "No projects are set up yet."
 
 
+def test_names_without_a_root_are_a_setting_that_is_missing(tmp_path: Path) -> None:
+    with pytest.raises(Unavailable, match=r"projects\.root, which is not set"):
+        Workplaces(None, lambda: NAMES, tmp_path)(task("billing"))
+
+
 @pytest.mark.parametrize("still_listed", [True, False])
 def test_a_folder_that_was_deleted_is_said_to_be_gone(root: Path, still_listed: bool) -> None:
     (root / "billing").rmdir()

@@ -12,6 +12,9 @@ from keryx.agents.effect_paths import Place, worst
 from keryx.agents.effect_rules import effect_of_call
 from keryx.agents.shell import MAX_DEPTH, Command, Group, Redirect, Script, Unreadable, Word, read_shell
 
+MAX_CALLS = 2000
+"""In one line, however nested."""
+
 _LOOPS = re.compile(r"\b(?:for|while|until|select|function)\b|\(\s{0,8}\)")
 _KNOWN_VARIABLES = re.compile(r"(?<![${A-Za-z0-9_])(?:PWD|HOME|TMPDIR)(?![A-Za-z0-9_])")
 _NETWORK_FILE = re.compile(r"/dev/(?:tcp|udp)/")
@@ -46,6 +49,7 @@ class _Line:
         # Where the line itself names one of these without a dollar sign, it may be given another value.
         self._renamed = bool(_KNOWN_VARIABLES.search(text))
         self.deeds: list[Deed] = []
+        self._calls = 0
 
     def script(self, script: Script, place: Place, depth: int) -> Effect:
         """The worst effect of all steps; `place` is where they leave the line."""
@@ -78,6 +82,9 @@ class _Line:
         return worst(found)
 
     def _words(self, words: Sequence[Word], place: Place, depth: int, redirects: Sequence[Redirect] = ()) -> Effect:
+        self._calls += 1
+        if self._calls > MAX_CALLS:
+            raise Unreadable
         begun = len(self.deeds)
         effect = self._call(words, place, depth, redirects)
         if words[0].text in _AS_ROOT:

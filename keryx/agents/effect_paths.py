@@ -10,8 +10,8 @@ from keryx.agents.approver import Effect
 from keryx.agents.effects_table import CREDENTIALS, SCRATCH, SINKS
 from keryx.agents.shell import Unreadable, Word
 
-MAX_PATH_CHARS = 4096
-MAX_PATHS = 1000
+MAX_PATH_CHARS = 1024
+MAX_PATHS = 300
 MAX_DIRECTORIES = 4
 MAX_BEEN = 16
 

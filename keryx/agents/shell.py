@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-MAX_CHARS = 200_000
+MAX_CHARS = 100_000
 MAX_DEPTH = 12
 MAX_WORDS = 5000
 """In one command."""

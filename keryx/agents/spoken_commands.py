@@ -11,7 +11,7 @@ from keryx.agents.shell import Word
 
 MAX_CHARS = 80
 MAX_NAME_CHARS = 32
-MAX_DEEDS = 2000
+MAX_WORDS = 200
 MAX_UNWRAPPED = 3
 _SOMEWHERE = Path("/somewhere")
 
@@ -103,11 +103,11 @@ def spoken_command(command: str, inside: Path | None = None) -> str:
     effect, deeds = judged(command, inside or _SOMEWHERE)
     if not deeds:
         return "do nothing" if effect is Effect.READ else "run a command that I can't read"
-    if effect is not max(deeds[:MAX_DEEDS], key=_weight).effect and effect is Effect.UNKNOWN:
+    if effect is not max(deeds, key=_weight).effect and effect is Effect.UNKNOWN:
         return "run a command that only shows when it runs"
-    worst_deed = max(deeds[:MAX_DEEDS], key=_weight)
+    worst_deed = max(deeds, key=_weight)
     said = _said(worst_deed)
-    if {_said(deed) for deed in deeds[:MAX_DEEDS] if deed.effect in _ASKED} - {said} or len(deeds) > MAX_DEEDS:
+    if {_said(deed) for deed in deeds if deed.effect in _ASKED} - {said}:
         said = f"{said}, and more"
     return said if len(said) <= MAX_CHARS else f"{said[:MAX_CHARS].rpartition(' ')[0]}…"
 
@@ -175,7 +175,7 @@ def _plain_words(name: str, words: Sequence[Word]) -> list[str]:
     """The words that are no options; of an option that takes one of them, not that either."""
     found: list[str] = []
     valued = VALUED.get(name, frozenset())
-    waiting = iter(words[:MAX_DEEDS])
+    waiting = iter(words[:MAX_WORDS])
     for word in waiting:
         if word.text in valued:
             next(waiting, None)

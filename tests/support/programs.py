@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 
 import psutil
 
-BOUND_S = 15.0
+BOUND_S = 30.0
 LOOK_AGAIN_S = 0.02
 
 

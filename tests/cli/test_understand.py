@@ -66,6 +66,18 @@ def test_only_the_fixed_argument_names_are_printed(app: typer.Typer, context: Pa
     assert printed["arguments"] == {"description": "fix the tests", "project": "billing", "agent": "codex"}
 
 
+def test_a_plan_in_the_context_can_be_let_go(app: typer.Typer, tmp_path: Path) -> None:
+    file = tmp_path / "context.json"
+    plan = {"id": 4, "status": "done", "mode": "plan", "description": "move to Postgres"}
+    asked = {"pending": "answer 4", "question": "Shall I carry it out?"}
+    file.write_text(json.dumps({"agents": ["claude"], "tasks": [plan], **asked}))
+
+    printed = json.loads(run(app, "yes", "--context", file, "--json").stdout)
+
+    assert printed["tool"] == "send_followup"
+    assert printed["arguments"] == {"task_id": 4, "text": "yes", "mode": "auto"}
+
+
 def test_a_dash_reads_standard_input_however_it_is_encoded(app: typer.Typer) -> None:
     printed = json.loads(run(app, "-", "--json", typed=b"fix the caf\xe9 page").stdout)
 

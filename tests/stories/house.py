@@ -2,14 +2,14 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
 from keryx.agents.base import FakeAgentRunner
-from keryx.agents.registry import AgentRegistry
+from keryx.agents.registry import CLAUDE, CODEX, AgentRegistry
 from keryx.clock import VirtualClock
 from keryx.notify.notifier import Notifier
 from keryx.store.db import Database, Work
@@ -70,7 +70,7 @@ class House:
     """What `opened` puts together, as `keryx.app` does. Every method that waits lets virtual time pass."""
 
     clock: VirtualClock
-    agent: FakeAgentRunner
+    agents: dict[str, FakeAgentRunner]
     database: WatchedDatabase
     manager: TaskManager
     notifier: Notifier
@@ -82,11 +82,13 @@ class House:
 
     @classmethod
     @contextlib.asynccontextmanager
-    async def opened(cls, folder: Path, clock: VirtualClock) -> "AsyncIterator[House]":
-        """Open it on the data in `folder`; doing so again is a restart."""
+    async def opened(
+        cls, folder: Path, clock: VirtualClock, agents: Sequence[str] = ("fake",)
+    ) -> "AsyncIterator[House]":
+        """Open it on the data in `folder`; doing so again is a restart. The first of `agents` is the usual one."""
         database = await WatchedDatabase.open(folder / "keryx.db")
-        agent = FakeAgentRunner(clock=clock)
-        registry = AgentRegistry({"fake": agent}, "fake")
+        runners = {name: FakeAgentRunner(clock=clock, name=name) for name in agents}
+        registry = AgentRegistry(runners, agents[0], (CLAUDE, CODEX))
         limits = Limits(max_concurrent=2, daily_cap=None, timezone="UTC")
         manager = TaskManager(
             TaskStore(database, clock), registry, clock=clock, limits=limits, reports=folder / "reports"
@@ -102,7 +104,7 @@ class House:
         try:
             async with asyncio.TaskGroup() as group:
                 notifying = group.create_task(notifier.run())
-                yield cls(clock, agent, database, manager, notifier, live, reception, ears, voice, group)
+                yield cls(clock, runners, database, manager, notifier, live, reception, ears, voice, group)
                 notifying.cancel()
         finally:
             await manager.stop()
@@ -125,6 +127,11 @@ class House:
             visitor.hang_up()
             await self.until(call.done)
             loudspeaker.cancel()
+
+    @property
+    def agent(self) -> FakeAgentRunner:
+        """The usual one."""
+        return next(iter(self.agents.values()))
 
     async def tasks(self) -> list[Task]:
         return await self.manager.list()

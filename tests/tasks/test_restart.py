@@ -17,6 +17,7 @@ from sqlalchemy import text as sql
 from keryx.agents.base import FRESH_START, FakeAgentRunner, FakeTurn
 from keryx.clock import settle
 from keryx.errors import Unavailable
+from keryx.tasks.events import TaskProgressed
 from keryx.tasks.manager import Limits
 from keryx.tasks.models import Task, TaskStatus
 from keryx.tasks.turns import STORE_RETRY_S
@@ -130,6 +131,18 @@ async def test_while_an_agent_cannot_be_started_its_conversation_is_not_forgotte
         assert (await manager.wait(task.id)).session_id == "fake-1"
 
 
+async def test_a_conversations_name_that_is_known_only_while_it_works_is_kept_for_the_next_daemon(house: House) -> None:
+    house.agent.script(FakeTurn(takes_s=3600, progress=("Looking", "Testing")))
+    async with house.opened() as manager:
+        task = await manager.dispatch("Fix it")
+        await house.agent.begun()
+        house.agent.sessions[0].session_id = "named-late"
+        async with manager.events() as events:
+            await house.clock.advance(1300)
+            await anext(event async for event in events if isinstance(event, TaskProgressed))
+        assert (await manager.status(task.id)).session_id == "named-late"
+
+
 async def test_a_task_whose_agent_is_no_longer_installed_fails_and_says_so(house: House) -> None:
     house.others["codex"] = FakeAgentRunner(ENDLESS, clock=house.clock, name="codex")
     async with house.opened() as manager:
@@ -226,6 +239,7 @@ import asyncio, math, sys
 from pathlib import Path
 from keryx.agents.base import FakeAgentRunner, FakeTurn
 from keryx.clock import VirtualClock
+from keryx.tasks.events import TaskProgressed
 from keryx.tasks.manager import Limits
 from tests.tasks.house import House
 

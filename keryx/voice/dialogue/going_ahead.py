@@ -43,7 +43,8 @@ _OFFERS = re.compile(
 def mode_wanted(text: str, context: DialogueContext, task_id: object) -> str | None:
     """The mode that a follow-up to a task asks for; None when it leaves the task's own.
 
-    A refusal anywhere lets it do nothing more than before. A mere yes counts where the question was whether to carry a plan out.
+    A refusal anywhere lets it do nothing more than before. A mere yes counts where the question was whether to carry a
+    plan out.
     """
     heard = Heard(text)
     if len(heard.words) > MOST_WORDS:

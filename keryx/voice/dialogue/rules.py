@@ -16,6 +16,7 @@ from keryx.voice.dialogue.choosing import chosen_agent, chosen_project, chosen_t
 from keryx.voice.dialogue.intents import is_acknowledgement, is_greeting, understand
 from keryx.voice.dialogue.keypad import Keypad
 from keryx.voice.dialogue.lines import Line, Question, Spoken, was_asked
+from keryx.voice.dialogue.models import spoken_model
 from keryx.voice.dialogue.replies import Phrases, counted
 from keryx.voice.tools.base import CallControl
 from keryx.voice.tools.toolbox import Toolbox
@@ -53,7 +54,9 @@ class RulesDialogue:
         self.pace = 1.0
         self._control = control
         self._owner_name = owner_name
-        self._names = (*toolbox.projects, *map(spoken_name, toolbox.registry.names()))
+        agents = toolbox.registry.names()
+        models = (spoken_model(word) for name in agents for word in toolbox.registry.models(name) if word.isalpha())
+        self._names = (*toolbox.projects, *map(spoken_name, agents), *models)
         self._phrases = Phrases()
         self._acting = Acting(toolbox, self._phrases, clock=clock, zone=ZoneInfo(timezone))
         self._keypad = Keypad(pin_digits)
@@ -151,7 +154,7 @@ class RulesDialogue:
         self._spoken.to_come = []
 
     def vocabulary(self) -> Sequence[str]:
-        """Projects and agents, as they are said."""
+        """Projects, agents and their models, as they are said."""
         return [spoken_project(name) for name in self._names]
 
     # -- answering ---------------------------------------------------------------------------------------------------

@@ -765,4 +765,4 @@ async def test_talking_over_the_answer_leaves_one_task(line: Room) -> None:
 
 
 def test_the_recogniser_is_told_the_names(line: Room) -> None:
-    assert {"billing", "mobile app", "Claude"} <= set(line.dialogue.vocabulary())
+    assert {"billing", "mobile app", "Claude", "Opus", "Sonnet"} <= set(line.dialogue.vocabulary())

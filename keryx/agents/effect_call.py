@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from keryx.agents import effects_table as table
 from keryx.agents.approver import Effect
 from keryx.agents.effect_paths import Place
-from keryx.agents.shell import Redirect, Word
+from keryx.agents.shell import Redirect
+from keryx.agents.shell_words import Word
 
 _VERSION = re.compile(r"(?<=[a-z])-?\d+(?:\.\d+)*$")
 

@@ -10,7 +10,8 @@ from keryx.agents.approver import Effect
 from keryx.agents.effect_call import Call, effect_of_variable
 from keryx.agents.effect_paths import Place, worst
 from keryx.agents.effect_rules import effect_of_call
-from keryx.agents.shell import MAX_DEPTH, Command, Group, Redirect, Script, Unreadable, Word, read_shell
+from keryx.agents.shell import Command, Group, Redirect, Script, read_shell
+from keryx.agents.shell_words import MAX_DEPTH, Unreadable, Word
 
 MAX_CALLS = 2000
 """In one line, however nested."""

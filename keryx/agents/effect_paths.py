@@ -8,7 +8,7 @@ from pathlib import Path
 
 from keryx.agents.approver import Effect
 from keryx.agents.effects_table import CREDENTIALS, SCRATCH, SINKS
-from keryx.agents.shell import Unreadable, Word
+from keryx.agents.shell_words import Unreadable, Word
 
 MAX_PATH_CHARS = 1024
 MAX_PATHS = 300

@@ -8,7 +8,7 @@ from keryx.agents import effects_table as table
 from keryx.agents.approver import Effect
 from keryx.agents.effect_call import Call, effect_of_variable
 from keryx.agents.effect_paths import worst
-from keryx.agents.shell import Word
+from keryx.agents.shell_words import Word
 
 _SPOILED = frozenset({"{}", "$()"})
 _REPOSITORY = re.compile(r"(?![.~@/])[\w.-]+/[\w.-]+(?:#.*)?$")

@@ -9,7 +9,7 @@ from keryx.agents.approver import Effect
 from keryx.agents.effect_call import Call, effect_of_variable
 from keryx.agents.effect_paths import worst
 from keryx.agents.effect_programs import interpreter, outputs, plain, shell, subcommand, wrapped, written
-from keryx.agents.shell import Word
+from keryx.agents.shell_words import Word
 
 _SYSTEM = re.compile(r"/(?:usr/(?:local/)?)?s?bin/|/opt/homebrew/bin/")
 _LETS_RUN = frozenset({Effect.CHANGE, Effect.RUN, Effect.PACKAGES})

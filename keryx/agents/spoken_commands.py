@@ -7,7 +7,7 @@ from pathlib import Path
 from keryx.agents.approver import Effect
 from keryx.agents.effect_lines import Deed, judged
 from keryx.agents.effects_table import ALIASES, RUNNERS, SHELLS, VALUED
-from keryx.agents.shell import Word
+from keryx.agents.shell_words import Word
 
 MAX_CHARS = 80
 MAX_NAME_CHARS = 32

@@ -94,9 +94,10 @@ class Place:
     def go(self, word: Word | None) -> None:
         """Take a `cd`: to `word`, or home without one; `-` is anywhere it has been."""
         text = "~" if word is None else self._text(word)
-        self.been |= self.directories if len(self.been) < MAX_BEEN else {None}
+        before = set(self.been) or {None}
+        self.been = self.been | self.directories if len(self.been) < MAX_BEEN else {None}
         if text == "-":
-            gone: set[Path | None] = set(self.been)
+            gone: set[Path | None] = before
         elif text is None or (self.rambling and ".." in text) or (word is not None and word.glob):
             gone = {None}
         else:

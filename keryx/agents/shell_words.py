@@ -19,6 +19,7 @@ _ANSI_LETTERS = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x
 _QUOTED = re.compile(r"[^\"\\$`]+")
 _BRACED = re.compile(r"[^}'\"\\$`]+")
 _ARITHMETIC = re.compile(r"[^()'\"\\$`]+")
+_GLOB = re.compile(r"[*?]|\[[^]]")
 _BRACE_LIST = re.compile(r"\{([^{},]*+,[^{}]*+)\}")
 
 
@@ -84,7 +85,7 @@ class WordReader(ABC):
             elif char in "<>" and self.text.startswith("(", self.at + 1):
                 self.at += 2
                 self.keep_script()
-                pieces.append("$()")
+                pieces.append("/dev/fd/63")
                 known = False
             else:
                 break
@@ -93,7 +94,7 @@ class WordReader(ABC):
         unquoted, text = "".join(bare), "".join(pieces)
         braces = "{" in unquoted and ("," in unquoted or ".." in unquoted) and "}" in unquoted
         whole = len(bare) == len(pieces)
-        glob = any(mark in unquoted for mark in "*?[")
+        glob = _GLOB.search(unquoted) is not None
         return Word(text, known and (whole or not braces), whole, glob)
 
     def quoted(self, pieces: list[str], stop: str) -> bool:

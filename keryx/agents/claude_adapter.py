@@ -14,7 +14,7 @@ from keryx.agents.approver import Answer, Ask
 from keryx.agents.base import SteerUnavailable
 from keryx.agents.claude_frames import Frame, FrameReader, Meter, covered, outcome_of, unasked
 from keryx.agents.claude_launch import Launch, Link
-from keryx.agents.claude_line import ENDED, Mail
+from keryx.agents.claude_line import ENDED, OVER, Mail
 from keryx.agents.claude_log import ConversationFile
 from keryx.agents.claude_tools import permission_for
 from keryx.agents.events import AgentEvent, Alive, Done, Failure, ToolCall
@@ -50,11 +50,12 @@ class _Turn:
         self.plan: str | None = None
         self.last_result: Frame | None = None
         self.settled: set[str] = set()
-        """The messages that a result answers, or that are in the conversation of a process that died."""
+        """The messages that are done with: a result answers them, the agent said so, or they are in the conversation
+        of a process that died. In the order of the frames: `Mail.state` is ahead of what has been read here."""
 
     @property
     def outstanding(self) -> list[Mail]:
-        return [mail for mail in self.mails if mail.uuid not in self.settled and not mail.over]
+        return [mail for mail in self.mails if mail.uuid not in self.settled]
 
 
 class ClaudeAdapter:
@@ -191,10 +192,13 @@ class ClaudeAdapter:
     def _heard(self, turn: _Turn, frame: Frame) -> Done | None:
         """Something was heard of a message."""
         self._acknowledges = True
-        if frame.get("command_uuid") != turn.prompt.uuid:
+        uuid, state = str(frame.get("command_uuid")), frame.get("state")
+        if state in OVER:
+            turn.settled.add(uuid)
+        if uuid != turn.prompt.uuid:
             return None
-        turn.begun = turn.begun or frame.get("state") == "started"
-        if turn.prompt.over and not turn.begun and turn.interrupted:
+        turn.begun = turn.begun or state == "started"
+        if state in OVER and not turn.begun and turn.interrupted:
             self._busy = False
             return Done(False, failure=Failure.INTERRUPTED, error="interrupted")
         return None
@@ -205,6 +209,8 @@ class ClaudeAdapter:
             uuids = covered(result)
             if uuids is None:
                 uuids = {mail.uuid for mail in turn.mails if mail.state is not None or not self._acknowledges}
+            if uuids.isdisjoint(mail.uuid for mail in turn.mails):
+                return None  # of an earlier turn, that nobody waits for any more
             turn.settled |= uuids
             turn.last_result = result
             aborted = turn.interrupted and bool(result.get("is_error"))

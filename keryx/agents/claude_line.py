@@ -32,7 +32,9 @@ command, which is not waited for."""
 ENDED = "keryx_ended"
 """The type of the frame that stands for the end of the process."""
 
-_TERMINAL = frozenset({"completed", "cancelled", "discarded", "refused"})
+OVER = frozenset({"completed", "cancelled", "discarded", "refused"})
+"""The states of a message that nothing more becomes of."""
+
 _CONTROL = frozenset({"control_request", "control_response", "control_cancel_request"})
 _PIECE = b'{"type":"stream_event"'
 
@@ -49,11 +51,6 @@ class Mail:
     """The last that was heard of it: queued, started, completed, cancelled, discarded, refused; None: nothing."""
     answered: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when anything was heard of it, and when nothing will be any more."""
-
-    @property
-    def over(self) -> bool:
-        """Nothing more becomes of it."""
-        return self.state in _TERMINAL
 
     @property
     def turned_away(self) -> bool:
@@ -205,7 +202,7 @@ class ClaudeLine:
         if mail is not None:
             mail.state = str(frame.get("state"))
             mail.answered.set()
-            if mail.over:
+            if mail.state in OVER:
                 del self._mails[mail.uuid]
 
     def _ended(self) -> None:

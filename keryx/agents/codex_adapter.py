@@ -4,6 +4,7 @@ import asyncio
 import logging
 import uuid
 from collections.abc import AsyncGenerator
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -113,22 +114,22 @@ class CodexAdapter:
     async def _next(self, run: Run) -> Told | None:
         """The next thing to look at; None when nothing more can come."""
         while True:
-            wait_s = self._bounds.idle_s if run.idle and run.turn_id is not None else self._bounds.silent_s
-            try:
-                async with asyncio.timeout(wait_s):
-                    told = await run.told.get()
-            except TimeoutError:
-                if (told := await self._looked(run)) is None:
-                    continue
-            if run.out_of_reach_s(told) > self._bounds.unreachable_s and not run.unreachable:
+            told = None
+            with suppress(TimeoutError):
+                async with asyncio.timeout(run.patience_s(self._bounds)):
+                    if (told := await run.told.get()) is None:
+                        return None
+                    run.mind_reach(told)
+            if run.out_of_reach_s > self._bounds.unreachable_s and not run.unreachable:
                 run.unreachable = True
                 await self._stop(run)
-            return told
+            if told or (told := await self._looked(run)):
+                return told
 
     async def _looked(self, run: Run) -> Told | None:
         """Ask for the turn's state, in case its end was never told: that end, or None while it goes on."""
         turn_id = run.turn_id
-        if turn_id is None or run.items.running:
+        if turn_id is None or not run.quiet:
             return None
         turn = await self._thread.state_of(turn_id)
         if turn is None or turn.status == "inProgress" or run.turn_id != turn_id:

@@ -6,10 +6,13 @@ from pathlib import Path
 
 from keryx.agents.codex_items import Items
 from keryx.agents.codex_steers import Steers
+from keryx.agents.codex_thread import Bounds
 from keryx.agents.codex_wire import FileUpdate, Notification
 from keryx.agents.session import AskOwner
 
 Told = tuple[str, Notification]
+_MARGIN_S = 0.01
+"""A deadline is looked at when it has surely passed."""
 
 
 class Run:
@@ -64,17 +67,30 @@ class Run:
         self.told.put_nowait((method, note))
         self.changed()
 
-    def out_of_reach_s(self, told: Told | None) -> float:
-        """For how long the provider has been out of reach, once `told` is read; 0 when it is not."""
-        now_s = asyncio.get_running_loop().time()
-        if told is None:
-            return 0.0
+    def mind_reach(self, told: Told) -> None:
+        """Note whether the provider is within reach, by what was told."""
         method, note = told
         if method == "error" and note.will_retry:
-            self._out_since_s = now_s if self._out_since_s is None else self._out_since_s
+            self._out_since_s = _now_s() if self._out_since_s is None else self._out_since_s
         elif method.startswith("item/"):
             self._out_since_s = None
-        return 0.0 if self._out_since_s is None else now_s - self._out_since_s
+
+    @property
+    def out_of_reach_s(self) -> float:
+        """For how long the provider has been out of reach; 0 when it is not."""
+        return 0.0 if self._out_since_s is None else _now_s() - self._out_since_s
+
+    @property
+    def quiet(self) -> bool:
+        """Nothing is known to be going on that would explain a silence."""
+        return self.idle or not self.items.running
+
+    def patience_s(self, bounds: Bounds) -> float:
+        """How long to wait for the next thing before something is done about it."""
+        wait_s = bounds.idle_s if self.idle and self.turn_id is not None else bounds.silent_s
+        if self._out_since_s is None or self.unreachable:
+            return wait_s
+        return min(wait_s, max(0.0, bounds.unreachable_s - self.out_of_reach_s) + _MARGIN_S)
 
     def lost(self) -> None:
         """The process has ended."""
@@ -103,3 +119,7 @@ class Run:
     async def settled(self) -> None:
         """Wait until the app-server has answered for every steer that was sent."""
         await self.until(lambda: not self.steers.in_flight)
+
+
+def _now_s() -> float:
+    return asyncio.get_running_loop().time()

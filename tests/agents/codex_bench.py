@@ -33,6 +33,8 @@ check_for_update_on_startup = false
 name = "scripted"
 base_url = "{url}"
 wire_api = "responses"
+request_max_retries = 0
+stream_max_retries = 1
 """
 
 
@@ -68,6 +70,12 @@ class CodexBench:
         self.bounds = replace(self.bounds, **changes)
         self._runner = None
 
+    def configured(self, url: str | None = None, **changes: str) -> None:
+        """Write its `config.toml` again for the conversations to come: another address, or further lines before all."""
+        lines = "".join(f"{name} = {value}\n" for name, value in changes.items())
+        config = _CONFIG.format(model=MODEL, url=url or self.server.url)
+        (self.home / "config.toml").write_text(lines + config)
+
     def surrounded(self, **variables: str) -> None:
         """Add environment variables for the conversations to come."""
         self.equipped(environment={**self.equipment.environment, **variables})
@@ -92,7 +100,6 @@ async def codex_bench(tmp_path: Path) -> AsyncIterator[CodexBench]:
     workplace.mkdir()
     home.mkdir()
     async with responses_server() as server:
-        (home / "config.toml").write_text(_CONFIG.format(model=MODEL, url=server.url))
         equipment = Equipment(
             workplace=lambda task: workplace,
             processes=AgentProcesses(tmp_path / "data"),
@@ -101,4 +108,6 @@ async def codex_bench(tmp_path: Path) -> AsyncIterator[CodexBench]:
             patience=Patience(idle_s=60.0, deadline_s=120.0),
             environment=small_environment(HOME=str(tmp_path), CODEX_HOME=str(home)),
         )
-        yield CodexBench(equipment, server, approver, workplace, home)
+        bench = CodexBench(equipment, server, approver, workplace, home)
+        bench.configured()
+        yield bench

@@ -154,7 +154,8 @@ class _Response:
                 await self._say_first(say)
                 await self._write(path, content)
             case AskUser(question, choices):
-                options = [{"label": choice, "description": choice} for choice in choices]
+                # The tool wants some answers to choose from; another is possible all the same.
+                options = [{"label": choice, "description": choice} for choice in choices or ("Yes", "No")]
                 asked = {"id": "q1", "header": "Question", "question": question, "options": options}
                 await self._call("request_user_input", {"questions": [asked]})
             case Call(tool, arguments):

@@ -60,8 +60,10 @@ class ToolState:
 
     @property
     def says_something(self) -> bool:
-        """Whether more is known of it than that it exists."""
-        return bool(self.paths or self.command or self.raw)
+        """Whether it is known what it is about, and not only that there is such a call."""
+        if self.kind == "execute":
+            return self.command is not None
+        return bool(self.paths if self.kind in _DOING else self.raw)
 
     @property
     def command(self) -> str | None:

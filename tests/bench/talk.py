@@ -1,4 +1,4 @@
-"""Every figure the project promises of a conversation, measured and printed beside its goal.
+"""Every figure the project promises of a conversation and of its agents, measured and printed beside its goal.
 
     python -m tests.bench.talk [--only NAME]
 
@@ -9,22 +9,19 @@ and never tested against a limit.
 
 import argparse
 import asyncio
-import os
-import platform
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
 
-from tests.bench import barge_in, dispatch, recognition, routing, talk_latency
+from tests.bench import agents, barge_in, dispatch, recognition, routing, talk_latency
 from tests.bench.line import FIXTURES, LINES, load_parts, speech_of, spoken_requests
-from tests.bench.talk_latency import percentile
+from tests.bench.rows import Row, at_most, machine, percentile, spread
 from tests.support.daemon import Daemon, started
 from tests.support.talker import Talker
 from tests.support.twilio_line import Account, dial
@@ -44,34 +41,6 @@ ROUNDS = 2
 ANSWER_LIMIT_S = 10.0
 CALLS_FOR_MEMORY = 5
 MIB = 1 << 20
-
-
-@dataclass(frozen=True)
-class Row:
-    """One figure and its goal, in words, and whether it was reached."""
-
-    name: str
-    goal: str
-    measured: str
-    reached: bool
-
-    def __str__(self) -> str:
-        return f"{'ok  ' if self.reached else 'MISS'}  {self.name:<44} {self.measured:<26} goal {self.goal}"
-
-
-def spread(name: str, figures: list[float], p50: float, p95: float) -> Row:
-    """A row of milliseconds by median and 95th percentile."""
-    median, high = statistics.median(figures), percentile(figures, 0.95)
-    return Row(
-        f"{name} (n={len(figures)})",
-        f"{p50:.0f} / {p95:.0f} ms",
-        f"{median:.0f} / {high:.0f} ms",
-        median <= p50 and high <= p95,
-    )
-
-
-def at_most(name: str, figure: float, limit: float, unit: str, digits: int = 0) -> Row:
-    return Row(name, f"<= {limit:g} {unit}", f"{figure:.{digits}f} {unit}", figure <= limit)
 
 
 async def answers_on_the_page() -> list[Row]:
@@ -204,7 +173,7 @@ class _daemon:
 
     async def __aenter__(self) -> Daemon:
         self._folder = tempfile.TemporaryDirectory()
-        self._running = started(Path(self._folder.name) / "home", **TELEPHONE)
+        self._running = started(Path(self._folder.name) / "home", demo=True, **TELEPHONE)
         daemon = await self._running.__aenter__()
         await daemon.hears()
         return daemon
@@ -234,6 +203,7 @@ FIGURES: dict[str, Callable[[], Awaitable[list[Row]]]] = {
     "hearing": hearing,
     "understanding": understanding,
     "dispatch": dispatching,
+    "agents": agents.working,
     "help": command_line,
     "memory": memory,
 }
@@ -243,7 +213,7 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--only", choices=FIGURES, action="append", help="measure only this; may be repeated")
     chosen = arguments.parse_args().only or list(FIGURES)
-    print(f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors, Python {platform.python_version()}")
+    print(machine())
     for row in _measured(chosen):
         print(row, flush=True)
 

@@ -14,6 +14,7 @@ from keryx.tasks.models import News, NewsKind
 from keryx.voice.loading import SpeechParts
 from keryx.voice.transports.base import Capabilities
 from tests.bench.line import LINES, load_parts, open_line, recording, speech_of, spoken_requests
+from tests.bench.rows import percentile
 
 
 async def end_of_speech_to_first_audio_ms(
@@ -47,11 +48,6 @@ async def result_to_first_audio_ms(parts: SpeechParts, capabilities: Capabilitie
             figures.append((line.transport.sent_at_s[sent] - at_s) * 1000)
             await line.until(lambda number=number: len(line.told) == number)
     return figures
-
-
-def percentile(figures: list[float], share: float) -> float:
-    ordered = sorted(figures)
-    return ordered[min(len(ordered) - 1, round(share * (len(ordered) - 1)))]
 
 
 def line_of(name: str, figures: list[float]) -> str:

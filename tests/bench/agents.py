@@ -20,10 +20,11 @@ import psutil
 
 from keryx.agents.base import AgentRunner, AgentSession
 from keryx.tasks.models import Task
-from tests.bench.rows import Row, at_most, machine, percentile
+from tests.bench.rows import Row, machine, percentile
 from tests.support.model_steps import ModelServer, Run, Say, Write
 
 ROUNDS = 10
+STEERS = 30
 BOUND_S = 60.0
 MIB = 1 << 20
 OPEN_GOAL_S = 0.8
@@ -73,7 +74,7 @@ async def figures(subject: Subject) -> list[Row]:
     try:
         await _turn(session)
         turns = [await _one_turn(subject, session) for _ in range(ROUNDS)]
-        steers = [await _one_steer(subject, session) for _ in range(ROUNDS)]
+        steers = [await _one_steer(subject, session) for _ in range(STEERS)]
         resident = sum(child.memory_info().rss for child in psutil.Process().children(recursive=True))
     finally:
         await session.close()
@@ -86,10 +87,10 @@ async def figures(subject: Subject) -> list[Row]:
 
 
 def _spread(name: str, figures_ms: list[float], goal_ms: float, digits: int = 0) -> Row:
-    """The median is what is promised; the 95th percentile says how far it can be off."""
+    """Median and 95th percentile, of ten the worst; the goal is reached when both are within it."""
     median, high = statistics.median(figures_ms), percentile(figures_ms, 0.95)
-    row = at_most(name, median, goal_ms, "ms", digits)
-    return Row(row.name, row.goal, f"{median:.{digits}f}, p95 {high:.{digits}f} ms (n={len(figures_ms)})", row.reached)
+    measured = f"{median:.{digits}f}, p95 {high:.{digits}f} ms (n={len(figures_ms)})"
+    return Row(name, f"<= {goal_ms:g} ms", measured, high <= goal_ms)
 
 
 async def _one_start(subject: Subject) -> float:

@@ -51,29 +51,26 @@ class CodexAdapter:
         run = self._run = Run(self._thread.directory, ask)
         self._meter.begin()
         try:
-            # Its process may have ended since: another one goes on with the same thread.
-            if not self._thread.alive and await self.begin(self.session_id):
-                self.notices.append(FRESH_START)
-            yield SessionId(self.session_id or "")
-            for text in self.notices:
-                yield Notice(text)
-            self.notices.clear()
             done: Done | None = None
             words = (*self._undelivered, prompt)
             while done is None:
-                done = await self._start_turn(run, words)
-                while done is None:
+                done = await self._begin_turn(run, words)
+                yield SessionId(self.session_id or "")
+                for text in self.notices:
+                    yield Notice(text)
+                self.notices.clear()
+                turn: Turn | None = None
+                while done is None and turn is None:
                     if (told := await self._next(run)) is None:
                         done = self._ended_early(run)
                         break
                     for event in run.items.read(*told):
                         yield event
-                    if told[0] == "turn/completed" and (turn := told[1].turn):
-                        if (owed := await self._owed(run, turn)) is None:
-                            done = self._outcome(run, turn)
-                        else:
-                            words = owed.words
-                        break
+                    turn = told[1].turn if told[0] == "turn/completed" else None
+                if turn is not None and (owed := await self._owed(run, turn)) is not None:
+                    words = owed.words
+                elif turn is not None:
+                    done = self._outcome(run, turn)
             run.closing = True
             yield replace(done, usage=self._meter.usage)
         finally:
@@ -87,8 +84,26 @@ class CodexAdapter:
             run.changed()
             self._thread.withdraw(None)
 
+    async def _begin_turn(self, run: Run, words: tuple[str, ...]) -> Done | None:
+        """Start a turn, with another process if the last one has gone since. Not None: failed."""
+        for attempt in range(2):
+            if not run.begun and (attempt or not self._thread.alive):
+                if await self.begin(self.session_id):
+                    self.notices.append(FRESH_START)
+                run.told = asyncio.Queue()
+            try:
+                return await self._start_turn(run, words)
+            except Disconnected:
+                # Perhaps it had gone before, and that was not known yet.
+                if run.begun or run.interrupted or attempt:
+                    break
+        return self._ended_early(run)
+
     async def _start_turn(self, run: Run, words: tuple[str, ...]) -> Done | None:
-        """Start a turn with `words`; without any, one that only answers what stands there already. Not None: failed."""
+        """Start a turn with `words`; without any, one that only answers what stands there already. Not None: failed.
+
+        Raises `Disconnected`.
+        """
         if run.interrupted:
             return self._ended_early(run)
         message_id = uuid.uuid4().hex
@@ -103,8 +118,6 @@ class CodexAdapter:
         except RpcError as error:
             run.starting = False
             return Done(False, failure=Failure.OTHER, error=error.message)
-        except Disconnected:
-            return self._ended_early(run)
         except TimeoutError:
             await self._thread.stop()
             return Done(False, failure=Failure.SILENT, error="Codex did not begin its turn")

@@ -28,7 +28,7 @@ class AppServer:
         self._run = run
         self._process = process
         self._reading: asyncio.Task[None] | None = None
-        self._stopping = False
+        self._ended = False
 
     @classmethod
     async def start(
@@ -65,7 +65,7 @@ class AppServer:
 
     @property
     def alive(self) -> bool:
-        return self._process.returncode is None and not self._stopping
+        return not self._ended and self._process.returncode is None
 
     def kill(self) -> None:
         """End it at once, without what it started; `stop` ends that."""
@@ -74,7 +74,7 @@ class AppServer:
 
     async def stop(self) -> None:
         """End it and all it started: by the end of its input, then by force. Bounded; may be called twice."""
-        self._stopping = True
+        self._ended = True
         if self._process.stdin is not None:
             self._process.stdin.close()
         try:
@@ -103,6 +103,7 @@ class AppServer:
                 await self.peer.serve()
                 draining.cancel()
         finally:
+            self._ended = True
             gone()
 
     async def _drain(self) -> None:

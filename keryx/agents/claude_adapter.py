@@ -40,8 +40,6 @@ class _Turn:
         self.prompt = Mail(prompt)
         self.mails = [self.prompt]
         self.ask = ask
-        self.begun = False
-        """The agent took up the prompt: what it writes from now on belongs to this turn."""
         self.worked = False
         """The agent ran a tool in it: doing the whole turn once more could do that twice."""
         self.closed = False
@@ -49,9 +47,16 @@ class _Turn:
         self.rebuilt = False
         self.plan: str | None = None
         self.last_result: Frame | None = None
+        self.started: set[str] = set()
+        """The messages that the agent took up, in the order of the frames."""
         self.settled: set[str] = set()
         """The messages that are done with: a result answers them, the agent said so, or they are in the conversation
         of a process that died. In the order of the frames: `Mail.state` is ahead of what has been read here."""
+
+    @property
+    def begun(self) -> bool:
+        """The agent took up the prompt: what it writes from now on belongs to this turn."""
+        return self.prompt.uuid in self.started
 
     @property
     def outstanding(self) -> list[Mail]:
@@ -161,7 +166,8 @@ class ClaudeAdapter:
             except KeryxError as error:
                 return Done(False, failure=Failure.DIED, error=str(error))
             self._acknowledges = self._acknowledges or turn.prompt.state is not None
-            turn.begun = not self._acknowledges
+            if not self._acknowledges:
+                turn.started.add(turn.prompt.uuid)
         return None
 
     async def _send(self, link: Link, mail: Mail) -> None:
@@ -193,12 +199,11 @@ class ClaudeAdapter:
         """Something was heard of a message."""
         self._acknowledges = True
         uuid, state = str(frame.get("command_uuid")), frame.get("state")
-        if state in OVER:
+        if state == "started":
+            turn.started.add(uuid)
+        elif state in OVER:
             turn.settled.add(uuid)
-        if uuid != turn.prompt.uuid:
-            return None
-        turn.begun = turn.begun or state == "started"
-        if state in OVER and not turn.begun and turn.interrupted:
+        if uuid == turn.prompt.uuid and state in OVER and not turn.begun and turn.interrupted:
             self._busy = False
             return Done(False, failure=Failure.INTERRUPTED, error="interrupted")
         return None
@@ -208,7 +213,7 @@ class ClaudeAdapter:
         async with self._lock:
             uuids = covered(result)
             if uuids is None:
-                uuids = {mail.uuid for mail in turn.mails if mail.state is not None or not self._acknowledges}
+                uuids = frozenset(turn.started)  # all that one can know of an older version
             if uuids.isdisjoint(mail.uuid for mail in turn.mails):
                 return None  # of an earlier turn, that nobody waits for any more
             turn.settled |= uuids
@@ -270,13 +275,17 @@ class ClaudeAdapter:
             try:
                 await self._connect_again()
                 for mail in lost:
+                    mail.state = None
                     mail.answered.clear()
                     await self._send(self._link, mail)
             except ConnectionError:
                 return None  # the new one's frames end, too
             except KeryxError:
                 return died
-            turn.begun = turn.begun and turn.prompt not in lost
+            if turn.prompt in lost:
+                turn.started.discard(turn.prompt.uuid)
+            else:
+                turn.started.add(turn.prompt.uuid)
         return None
 
     async def _may_use(self, tool: str, arguments: dict[str, Any], context: Any) -> Any:

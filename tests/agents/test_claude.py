@@ -455,7 +455,7 @@ async def test_a_follow_up_into_a_process_that_is_stuck_is_refused_and_never_hea
 # Follow-ups where the race suite does not go
 
 
-async def test_a_follow_up_while_somebody_is_asked_is_heard_in_the_same_turn(bench: ClaudeBench):
+async def test_a_follow_up_that_waits_when_the_turn_is_stopped_is_not_run_after_it(bench: ClaudeBench):
     bench.approver.otherwise = None
     bench.server.script(Write("a.txt", "x"), Say("Both."))
     session = await bench.runner.open(bench.task())
@@ -470,6 +470,8 @@ async def test_a_follow_up_while_somebody_is_asked_is_heard_in_the_same_turn(ben
     bench.approver.otherwise = OK
     assert (await ask(session, "again")).ok
     await session.close()
+    assert bench.server.heard("again") == 1
+    assert bench.server.heard("mind the leap years") == 0, "what waited when it was stopped runs no more"
     assert bench.server.heard("too late") == 0
 
 

@@ -56,21 +56,13 @@ async def steered(session: AgentSession) -> tuple[Exception | None, str]:
     refused: Exception | None = None
     async with asyncio.timeout(BOUND_S), asyncio.TaskGroup() as group:
         turn = group.create_task(session.run("do it", on_progress=lines))
-        await until_taken_up(session)
+        await lines.begun.wait()
         try:
             await session.send("and this")
         except SteerUnavailable as error:
             refused = error
     await session.close()
     return refused, turn.result().final_text
-
-
-async def until_taken_up(session: AgentSession) -> None:
-    """Wait until a follow-up is not refused for want of a turn: the prompt has been sent."""
-    adapter = session._adapter  # type: ignore[attr-defined]
-    async with asyncio.timeout(BOUND_S):
-        while adapter._turn is None or not adapter._turn.begun:  # noqa: ASYNC110 - nothing is told of it
-            await asyncio.sleep(0.01)
 
 
 async def test_turns_that_nobody_began_answer_for_nothing(one_that_is):
@@ -99,6 +91,19 @@ async def test_a_message_that_is_refused_is_not_waited_for(one_that_is):
 
 async def test_a_message_of_which_nothing_is_heard_is_taken_back(one_that_is):
     assert await steered(await one_that_is("deaf")) == (Refused(), "done")
+
+
+async def test_one_that_acknowledges_nothing_is_given_no_follow_up(one_that_is):
+    session = await one_that_is("old")
+    lines = Working()
+    async with asyncio.timeout(BOUND_S), asyncio.TaskGroup() as group:
+        turn = group.create_task(session.run("do it", on_progress=lines))
+        await lines.begun.wait()
+        with pytest.raises(SteerUnavailable, match="does not say"):
+            await session.send("and this")
+        await session.interrupt()
+    await session.close()
+    assert turn.result().error == "interrupted"
 
 
 async def test_a_line_that_is_too_long_costs_that_line_alone(one_that_is):

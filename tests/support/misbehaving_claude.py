@@ -26,25 +26,31 @@ def say(text: str) -> None:
     write("assistant", message={"role": "assistant", "content": content}, parent_tool_use_id=None)
 
 
+def work() -> None:
+    tool = {"type": "tool_use", "id": "t0", "name": "Bash", "input": {"command": "make"}}
+    write("assistant", message={"role": "assistant", "content": [tool]}, parent_tool_use_id=None)
+
+
 def end(text: str, *uuids: str, **fields: Any) -> None:
     write("result", subtype="success", is_error=False, result=text, user_message_uuids=list(uuids), **fields)
 
 
 def old(uuids: list[str]) -> None:
-    """Knows nothing of acknowledgements."""
-    say("at work")
+    """Knows nothing of acknowledgements, nor says which messages a result is for."""
+    work()
     if len(uuids) == 2:
-        write("result", subtype="success", is_error=False, result="done")
+        write("result", subtype="success", is_error=False, result="both at once, by luck")
 
 
 def chatty(uuids: list[str]) -> None:
-    """Ends two turns first that nobody began: one of its own, and one of long ago."""
+    """Ends turns first that nobody began: one of long ago, one that does not say whose, one of its own."""
     state(uuids[0], "queued")
     say("of the background")
-    end("of the background", origin={"kind": "task-notification"})
+    write("result", subtype="success", is_error=False, result="of nobody knows whom")
     say("of long ago")
     end("of long ago", STALE)
     state(uuids[0], "started")
+    write("result", subtype="success", is_error=False, result="of it", origin={"kind": "task-notification"})
     say("of now")
     end("of now", uuids[0])
     state(uuids[0], "completed")
@@ -61,7 +67,7 @@ def refusing(uuids: list[str]) -> None:
     """Takes no second message."""
     if len(uuids) == 1:
         state(uuids[0], "queued", "started")
-        say("at work")
+        work()
         return
     state(uuids[1], "refused")
     end("done", uuids[0])
@@ -71,7 +77,7 @@ def deaf(uuids: list[str]) -> None:
     """Says nothing of a second message, and gives it back."""
     if len(uuids) == 1:
         state(uuids[0], "queued", "started")
-        say("at work")
+        work()
 
 
 def overlong(uuids: list[str]) -> None:
@@ -99,6 +105,8 @@ def main() -> None:
                 write("control_response", response=answer)
                 if given:
                     end("done", uuids[0])
+                if frame["request"]["subtype"] == "interrupt":
+                    write("result", subtype="error_during_execution", is_error=True, terminal_reason="aborted_tools")
 
 
 if __name__ == "__main__":

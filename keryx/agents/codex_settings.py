@@ -22,6 +22,7 @@ Tools of MCP servers are put to us one by one, except in mode full.
 """
 
 import re
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,8 +71,9 @@ def hold_for(mode: str, *, sandboxed: bool) -> Hold:
             return Hold("untrusted", "workspace-write")
 
 
-def thread_settings(hold: Hold, directory: Path, model: str | None, servers: Mapping[str, McpServer]) -> dict[str, Any]:
+def thread_settings(hold: Hold, directory: Path, model: str | None, equipment: Equipment) -> dict[str, Any]:
     """The settings of a thread, the same for a new one and one that is taken up again. Reads a file or two."""
+    servers = equipment.mcp_servers
     config: dict[str, Any] = {
         "features.default_mode_request_user_input": True,
         "suppress_unstable_features_warning": True,
@@ -79,6 +81,9 @@ def thread_settings(hold: Hold, directory: Path, model: str | None, servers: Map
     if hold.sandbox == "workspace-write":
         config["sandbox_workspace_write.writable_roots"] = [str(place) for place in repository_places(directory)]
         config["sandbox_workspace_write.network_access"] = False
+    if hold.sandbox != "read-only" and not _distrusted(directory, equipment.environment):
+        # Codex trusts a directory that it is to write in; told so here, it does not write that into the owner's file.
+        config["projects"] = {str(directory): {"trust_level": "trusted"}}
     if servers:
         config["mcp_servers"] = {name: _server(server, hold) for name, server in servers.items()}
     settings: dict[str, Any] = {
@@ -89,6 +94,19 @@ def thread_settings(hold: Hold, directory: Path, model: str | None, servers: Map
         "config": config,
     }
     return settings | ({"model": model} if model else {})
+
+
+def _distrusted(directory: Path, environment: Mapping[str, str]) -> bool:
+    """Whether the owner has told Codex not to trust `directory`, or what it lies in."""
+    home = environment.get("CODEX_HOME") or Path(environment.get("HOME") or Path.home(), ".codex")
+    places = [str(place) for place in (directory, *directory.parents)]
+    try:
+        projects = tomllib.loads(Path(home, "config.toml").read_text(encoding="utf-8")).get("projects", {})
+        return any(projects.get(place, {}).get("trust_level") == "untrusted" for place in places)
+    except FileNotFoundError:
+        return False
+    except (OSError, ValueError, AttributeError):
+        return True  # what cannot be read may say so
 
 
 def _server(server: McpServer, hold: Hold) -> dict[str, Any]:

@@ -70,7 +70,7 @@ class CodexThread:
         """Start Codex and take up the thread `resume`, or a new one; whether `resume` is gone. Raises `Unavailable`."""
         server = await self._start(handler, gone)
         model = self._task.model or self._equipment.model
-        settings = thread_settings(self.hold, self.directory, model, self._equipment.mcp_servers)
+        settings = thread_settings(self.hold, self.directory, model, self._equipment)
         if resume is not None and await self._resumed(server, resume, settings):
             self.id = resume
             return False

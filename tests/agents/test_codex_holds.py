@@ -4,7 +4,9 @@ import asyncio
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,8 +14,9 @@ from keryx.agents.approver import Answer, Ask, Effect
 from keryx.agents.base import RunResult
 from keryx.agents.codex_approvals import answered
 from keryx.agents.codex_settings import hold_for, repository_places, thread_settings
-from keryx.agents.equipment import McpServer
+from keryx.agents.equipment import Equipment, Login, McpServer
 from keryx.agents.jsonrpc import RpcError
+from keryx.agents.processes import AgentProcesses
 from keryx.agents.programs import run_program
 from keryx.agents.surroundings import small_environment
 from tests.agents.codex_bench import WHY_NOT, CodexBench, codex_bench
@@ -235,13 +238,55 @@ async def test_a_tool_of_the_owners_servers_is_asked_about(bench: CodexBench, mo
         assert "Ada" in bench.approver.asks[0].detail
 
 
-def test_a_server_with_an_address_and_one_with_a_command_are_set_up():
+def equipped(tmp_path: Path, **changes: Any) -> Equipment:
+    """Equipment for nobody, in an empty home."""
+    surroundings = {"HOME": str(tmp_path)}
+    processes = AgentProcesses(tmp_path / "data")
+    equipment = Equipment(lambda task: tmp_path, processes, Login(None), environment=surroundings)
+    return replace(equipment, **changes)
+
+
+def test_a_server_with_an_address_and_one_with_a_command_are_set_up(tmp_path: Path):
     servers = {"far": McpServer(url="https://example.org/mcp"), "near": McpServer(("serve", "-x"), None, {"K": "v"})}
-    settings = thread_settings(hold_for("auto", sandboxed=True), Path("/work"), None, servers)
+    settings = thread_settings(
+        hold_for("auto", sandboxed=True), Path("/work"), None, equipped(tmp_path, mcp_servers=servers)
+    )
     assert settings["config"]["mcp_servers"] == {
         "far": {"url": "https://example.org/mcp", "default_tools_approval_mode": "prompt"},
         "near": {"command": "serve", "args": ["-x"], "env": {"K": "v"}, "default_tools_approval_mode": "prompt"},
     }
+
+
+@real
+async def test_the_owners_settings_of_codex_are_not_written_to(bench: CodexBench):
+    before = (bench.home / "config.toml").read_text()
+    await run_once(bench, "auto", Run("true"))
+    assert (bench.home / "config.toml").read_text() == before
+
+
+@real
+async def test_a_project_that_the_owner_distrusts_stays_distrusted(bench: CodexBench):
+    (bench.workplace / ".codex").mkdir()
+    (bench.workplace / ".codex/config.toml").write_text('model = "gpt-5.4"\n')
+    await run_once(bench, "auto", Run("true"))
+    assert bench.server.requests[-1]["model"] == "gpt-5.4", "a project that is trusted may choose its model"
+    with (bench.home / "config.toml").open("a") as config:
+        config.write(f'\n[projects."{bench.workplace}"]\ntrust_level = "untrusted"\n')
+    await run_once(bench, "auto", Run("true"))
+    assert bench.server.requests[-1]["model"] != "gpt-5.4"
+
+
+@pytest.mark.parametrize(
+    ("written", "trusted"),
+    [(None, True), ("", True), ('[projects."/work"]\ntrust_level = "untrusted"', False), ("not toml", False)],
+    ids=["no file", "nothing", "distrusted above", "unreadable"],
+)
+def test_what_the_owner_says_of_a_directory_holds_for_what_is_in_it(tmp_path: Path, written: str | None, trusted: bool):
+    if written is not None:
+        (tmp_path / ".codex").mkdir()
+        (tmp_path / ".codex/config.toml").write_text(written)
+    settings = thread_settings(hold_for("auto", sandboxed=True), Path("/work/parser"), None, equipped(tmp_path))
+    assert ("projects" in settings["config"]) is trusted
 
 
 def test_no_mode_but_full_is_free_where_there_is_no_sandbox():

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from keryx.agents.claude import ClaudeAgentRunner, installed
+from keryx.agents.claude import ClaudeAgentRunner, program_for
 from keryx.agents.equipment import Equipment, Login, Patience
 from keryx.agents.processes import AgentProcesses
 from keryx.agents.surroundings import small_environment
@@ -17,7 +17,7 @@ from tests.support.anthropic_server import AnthropicServer, anthropic_server
 from tests.support.scripted_approver import ScriptedApprover
 
 KEY = "sk-ant-scripted-0123456789"
-WHY_NOT = None if installed() else "Claude Code is not installed: pip install 'keryx[claude]'"
+WHY_NOT = None if program_for(small_environment()) else "Claude Code is not installed: pip install 'keryx[claude]'"
 """Why nothing can be run on this bench; None when it can."""
 
 

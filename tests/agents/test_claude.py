@@ -14,19 +14,20 @@ import pytest
 
 from keryx.agents.approver import Answer, Effect
 from keryx.agents.base import FRESH_START, AgentSession, RunResult, SteerUnavailable
-from keryx.agents.claude import ClaudeAgentRunner, installed, signed_in
+from keryx.agents.claude import ClaudeAgentRunner, program_for
 from keryx.agents.claude_log import ConversationFile
 from keryx.agents.equipment import Login, McpServer
 from keryx.agents.events import TokenUsage
 from keryx.errors import ConfigError, Unavailable
 from tests.agents.claude_bench import WHY_NOT, ClaudeBench, claude_bench
+from tests.support import mcp_program
 from tests.support.anthropic_server import CACHE_READ_TOKENS, INPUT_TOKENS, OUTPUT_TOKENS
+from tests.support.mcp_program import served_shop
 from tests.support.model_steps import AskUser, Call, Drop, Refuse, Run, Say, Stall, Write
 
 pytestmark = pytest.mark.skipif(WHY_NOT is not None, reason=str(WHY_NOT))
 
 BOUND_S = 60.0
-SHOP = Path(__file__).parent.parent / "support" / "mcp_program.py"
 OK = Answer(True)
 
 
@@ -216,7 +217,7 @@ async def test_several_questions_are_put_one_after_another(bench: ClaudeBench):
 
 
 async def test_a_tool_server_is_there_and_its_tools_are_asked_for_by_what_they_say_of_themselves(bench: ClaudeBench):
-    shop = McpServer((sys.executable, str(SHOP)), environment={"SHOP_KEY": "swordfish"})
+    shop = McpServer((sys.executable, str(mcp_program.__file__)), environment={"SHOP_KEY": "swordfish"})
     bench.equipped(mcp_servers={"shop": shop})
     bench.server.script(Call("mcp__shop__look_up"), Call("mcp__shop__order"), Say("Ordered."))
     session = await bench.runner.open(bench.task())
@@ -229,6 +230,14 @@ async def test_a_tool_server_is_there_and_its_tools_are_asked_for_by_what_they_s
         ("use look up from shop", Effect.READ),
         ("use order from shop", Effect.UNKNOWN),
     ]
+
+
+async def test_a_tool_server_at_an_address_is_there_too(bench: ClaudeBench):
+    async with served_shop() as url:
+        bench.equipped(mcp_servers={"shop": McpServer(url=url)})
+        bench.server.script(Call("mcp__shop__order"), Say("Ordered."))
+        assert (await once(bench)).final_text == "Ordered."
+    assert bench.server.heard("order with no key") == 1
 
 
 # How it fails
@@ -503,36 +512,22 @@ async def test_a_turn_that_nobody_waits_for_any_more_does_not_answer_for_the_nex
     await session.close()
 
 
-# What the registry wants to know
+# Being found
 
 
-def test_it_is_found_with_its_version_without_being_started():
-    found = installed()
+def test_the_one_that_comes_with_the_library_is_found_without_being_started():
+    found = program_for({})
     assert found
-    told = subprocess.run([found.program, "--version"], capture_output=True, text=True, timeout=30, check=True).stdout
-    assert found.version
-    assert told.startswith(found.version)
+    told = subprocess.run([found, "--version"], capture_output=True, text=True, timeout=30, check=True).stdout
+    assert "Claude Code" in told
 
 
 def test_one_that_the_owner_named_is_found_or_nothing(tmp_path: Path):
     named = tmp_path / "claude"
-    assert installed(str(named)) is None
+    assert program_for({}, str(named)) is None
     named.write_text("#!/bin/sh\n")
     named.chmod(0o755)
-    found = installed(str(named))
-    assert found
-    assert found.program == str(named)
-
-
-def test_how_somebody_is_signed_in(tmp_path: Path):
-    home = {"HOME": str(tmp_path)}
-    assert signed_in(home) is None
-    (tmp_path / ".claude").mkdir()
-    (tmp_path / ".claude" / ".credentials.json").write_text("{}")
-    assert signed_in(home) == "stored login"
-    assert signed_in({**home, "CLAUDE_CONFIG_DIR": str(tmp_path / "other")}) is None
-    assert signed_in({**home, "CLAUDE_CODE_OAUTH_TOKEN": "t"}) == "headless token"
-    assert signed_in({**home, "CLAUDE_CODE_OAUTH_TOKEN": "t", "ANTHROPIC_API_KEY": "k"}) == "API key"
+    assert program_for({}, str(named)) == str(named)
 
 
 def test_importing_it_does_not_load_the_sdk():

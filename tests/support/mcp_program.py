@@ -1,8 +1,11 @@
-"""An MCP server on the standard streams, with one tool that says of itself that it only reads and one that does not."""
+"""An MCP server, on the standard streams or over HTTP: one tool says of itself that it only reads, one does not."""
 
+import asyncio
 import json
 import os
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 TOOLS = [
@@ -23,8 +26,41 @@ def answer(method: str, params: dict[str, Any]) -> dict[str, Any]:
     return {}
 
 
-for line in sys.stdin:
-    request = json.loads(line)
-    if "id" in request:
-        result = answer(request["method"], request.get("params", {}))
-        print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result}), flush=True)
+def reply(request: dict[str, Any]) -> str | None:
+    """The answer to one message, as a line; None to one that wants none."""
+    if "id" not in request:
+        return None
+    result = answer(request["method"], request.get("params", {}))
+    return json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result})
+
+
+@asynccontextmanager
+async def served_shop() -> AsyncIterator[str]:
+    """The same server over HTTP on loopback; its address."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(asyncio.IncompleteReadError, ConnectionError):
+            head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
+            length = next((int(line[15:]) for line in head.split("\r\n") if line.startswith("content-length:")), 0)
+            body = await reader.readexactly(length)
+            said = reply(json.loads(body)) if head.startswith("post") else None
+            status = "200 OK" if said else "202 Accepted" if head.startswith("post") else "405 Method Not Allowed"
+            content = (said or "").encode()
+            lines = f"content-type: application/json\r\ncontent-length: {len(content)}\r\nconnection: close\r\n"
+            writer.write(f"HTTP/1.1 {status}\r\n{lines}\r\n".encode() + content)
+            await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    async with server:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/mcp"
+
+
+def main() -> None:
+    for line in sys.stdin:
+        if said := reply(json.loads(line)):
+            print(said, flush=True)
+
+
+if __name__ == "__main__":
+    main()

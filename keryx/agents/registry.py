@@ -147,9 +147,10 @@ CODEX = Backend(
     program="codex",
     build=_codex,
     credentials=Credentials(
-        (Tier("API key", "CODEX_API_KEY", "api_key"), Tier("headless token", "CODEX_ACCESS_TOKEN")),
+        (Tier("API key", "CODEX_API_KEY", "api_key"),),
         stored=codex_login,
-        never=frozenset({"OPENAI_API_KEY"}),  # the voice model's
+        # The voice model's key, and a token that the app-server does not take.
+        never=frozenset({"OPENAI_API_KEY", "CODEX_ACCESS_TOKEN"}),
     ),
     sign_in="run codex login, or put an API key into codex.api_key",
     bundled=("codex_cli_bin", "bin/codex"),

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from keryx.agents import effects_subcommands as subcommands
 from keryx.agents import effects_table as table
 from keryx.agents.approver import Effect
 from keryx.agents.effect_paths import Place
@@ -45,8 +46,8 @@ class Call:
         """Without folder, version and capitals; another name for the same program is that program."""
         name = self.name.rpartition("/")[2].lower()
         plain = _VERSION.sub("", name)
-        name = plain if plain in table.INTERPRETERS or plain in table.OTHERWISE else name
-        return table.ALIASES.get(name, name)
+        name = plain if plain in table.INTERPRETERS or plain in subcommands.OTHERWISE else name
+        return subcommands.ALIASES.get(name, name)
 
     def positional(self, valued: frozenset[str] = frozenset()) -> list[Word]:
         """The words that are no options, and no values of the options `valued`."""

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from keryx.agents import effects_subcommands as subcommands
 from keryx.agents import effects_table as table
 from keryx.agents.approver import Effect
 from keryx.agents.effect_call import Call, effect_of_variable
@@ -39,12 +40,12 @@ def outputs(call: Call) -> Iterator[Effect]:
 
 def subcommand(call: Call, program: str) -> Effect:
     """A program whose first words say what it does: "git push", "pip install"."""
-    valued = table.VALUED.get(program, frozenset())
+    valued = subcommands.VALUED.get(program, frozenset())
     words = call.positional(valued)
     if runner := _runner(call, program, words):
         return runner
     if not words:
-        return table.BARE.get(program, Effect.READ) if not call.has("-[ep]|--eval") else Effect.RUN
+        return subcommands.BARE.get(program, Effect.READ) if not call.has("-[ep]|--eval") else Effect.RUN
     texts = [word.text for word in words]
     found = _listed(program, texts)
     if found is None:
@@ -53,7 +54,7 @@ def subcommand(call: Call, program: str) -> Effect:
         # An option nobody here knows may have taken the first word: every word may be the subcommand.
         guessed = [_listed(program, texts[at:]) for at in range(1, min(len(texts), 8))]
         strange = call.words[0].text.startswith("-")
-        found = worst((table.OTHERWISE.get(program, Effect.RUN), *(g for g in guessed if g and strange)))
+        found = worst((subcommands.OTHERWISE.get(program, Effect.RUN), *(g for g in guessed if g and strange)))
     if found is Effect.PACKAGES:
         found = _packages(call)
     if found is Effect.RUN and program in table.TASK_RUNNERS:
@@ -71,7 +72,7 @@ def _after_dashes(call: Call) -> int:
 def _listed(program: str, texts: Sequence[str]) -> Effect | None:
     """What the longest listed subcommand that `texts` begin with does."""
     for length in (2, 1):
-        if found := table.SUBCOMMANDS.get((program, *texts[:length])):
+        if found := subcommands.SUBCOMMANDS.get((program, *texts[:length])):
             return found
     return None
 
@@ -94,10 +95,10 @@ def _packages(call: Call) -> Effect:
 
 def _runner(call: Call, program: str, words: Sequence[Word]) -> Effect | None:
     """A program that runs the rest of its line; None when it does not this time."""
-    subcommands, effect = table.RUNNERS.get(program, ((), Effect.RUN))
+    ways, effect = table.RUNNERS.get(program, ((), Effect.RUN))
     texts = [word.text for word in words[:2]]
-    for subcommand in subcommands:
-        own = subcommand.split()
+    for way in ways:
+        own = way.split()
         if texts[: len(own)] != own:
             continue
         rest = list(call.words)

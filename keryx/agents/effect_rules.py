@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from keryx.agents import effects_subcommands as subcommands
 from keryx.agents import effects_table as table
 from keryx.agents.approver import Effect
 from keryx.agents.effect_call import Call, effect_of_variable
@@ -45,7 +46,7 @@ def _effect(call: Call, program: str) -> Effect:
         return interpreter(call)
     if program in table.WRITES:
         return written(call, table.WRITES[program])
-    if program in table.OTHERWISE or program in table.RUNNERS:
+    if program in subcommands.OTHERWISE or program in table.RUNNERS:
         return subcommand(call, program)
     return plain(call, program)
 
@@ -61,7 +62,7 @@ def _unless(effect: Effect, pattern: str, otherwise: Effect = Effect.RUN) -> Cal
 
 
 def _git(call: Call) -> Effect:
-    words = call.positional(table.VALUED["git"])
+    words = call.positional(subcommands.VALUED["git"])
     texts = [*(word.text for word in words[:2]), "", ""]
     found = [subcommand(call, "git")]
     # "-c alias.x=!command" makes a subcommand of anything.
@@ -117,7 +118,7 @@ _LISTS = re.compile(
 
 def _github(call: Call) -> Effect:
     effect = subcommand(call, "gh")
-    words = call.positional(table.VALUED["gh"])
+    words = call.positional(subcommands.VALUED["gh"])
     if words and words[0].text == "api":
         methods = [word.text.upper() for word in call.values("-X", "--method")]
         sends = call.has("-[fF].*|--field|--raw-field|--input")

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from keryx.agents.approver import Effect
 from keryx.agents.effect_lines import Deed, judged
-from keryx.agents.effects_table import ALIASES, RUNNERS, SHELLS, VALUED
+from keryx.agents.effects_subcommands import ALIASES, VALUED
+from keryx.agents.effects_table import RUNNERS, SHELLS
 from keryx.agents.shell_words import Word
 
 MAX_CHARS = 80
@@ -203,6 +204,10 @@ def _thing(path: str, kind: str) -> str:
 
 
 def _removed(words: Sequence[Word], plain: Sequence[str], effect: Effect) -> str:
+    if "" in plain:
+        return "delete something that only shows when it runs"
+    if plain in (["/"], ["~"], ["~/"]):
+        return f"delete {_thing(plain[0], 'folder')}"
     return f"delete {_things(words, plain)}{_where(effect)}"
 
 
@@ -247,7 +252,8 @@ def _pushed(words: Sequence[Word], plain: Sequence[str], effect: Effect) -> str:
 def _installed(name: str, plain: Sequence[str]) -> str:
     at = next(at for at, word in enumerate(plain) if word in _INSTALLS)
     packages = plain[at + 1 :]
-    one = _name(re.split(r"[=<>~!@\[]", packages[0], maxsplit=1)[0], "") if len(packages) == 1 else ""
+    one = re.split(r"[=<>~!@\[]", packages[0], maxsplit=1)[0] if len(packages) == 1 else ""
+    one = "" if re.search(r"[./]", one) else _name(one, "")
     return f"install {one or 'packages'} with {_name(name)}"
 
 

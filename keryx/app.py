@@ -15,7 +15,7 @@ from keryx import prompts
 from keryx.agency.agency import Agency
 from keryx.agents.approver import NobodyToAsk
 from keryx.agents.base import AgentRunner
-from keryx.agents.demo import DemoAgentRunner, prepare_demo_projects
+from keryx.agents.demo.runner import DemoAgentRunner, prepare_demo_projects
 from keryx.agents.processes import reap
 from keryx.agents.registry import AgentRegistry
 from keryx.agents.workplace import Workplaces

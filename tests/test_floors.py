@@ -72,7 +72,7 @@ ALSO_MAY_IMPORT: dict[str, tuple[set[str], str]] = {
 """Single modules, with what is below them, that may more, and why."""
 
 SDK_HOMES: dict[str, tuple[str, ...]] = {
-    "acp": tuple(f"keryx.agents.acp{part}" for part in ("", "_adapter", "_events", "_process", "_settings", "_tools")),
+    "acp": ("keryx.agents.acp",),
     "twilio": ("keryx.server.signature",),
     "faster_whisper": ("keryx.voice.hearing",),
     "ctranslate2": ("keryx.voice.hearing",),
@@ -97,11 +97,11 @@ SDK_HOMES: dict[str, tuple[str, ...]] = {
     "num2words": ("keryx.voice",),
     "rapidfuzz": ("keryx.voice",),
     "numpy": ("keryx.voice", "keryx.cli.sound"),
-    "codex_cli_bin": ("keryx.agents.codex_settings",),
-    "claude_agent_sdk": ("keryx.agents.claude_adapter", "keryx.agents.claude_launch"),
+    "codex_cli_bin": ("keryx.agents.codex.settings",),
+    "claude_agent_sdk": ("keryx.agents.claude.adapter", "keryx.agents.claude.launch"),
     "pydantic": (
         *("keryx.config", "keryx.server", "keryx.voice", "keryx.cli.understand", "keryx.cli.serve"),
-        "keryx.agents.codex_wire",
+        "keryx.agents.codex.wire",
     ),
 }
 """Where each third-party package may be named; one that is not listed may be named nowhere."""
@@ -112,12 +112,12 @@ BROAD_EXCEPT_HOMES: dict[str, str] = {
     "keryx.tasks.engines.local": "the edge of a task",
     "keryx.tasks.turns": "the edge of a task's turn",
     "keryx.agents.base": "a session's run never raises",
-    "keryx.agents.demo": "a session's run never raises",
+    "keryx.agents.demo.runner": "a session's run never raises",
     "keryx.agents.session": "a session's run never raises, whatever its agent or its approver does",
     "keryx.agents.turn": "a session's run never raises, whatever its agent or its approver does",
-    "keryx.agents.claude_launch": "claude-agent-sdk raises `Exception` itself when it cannot connect or gets no answer",
-    "keryx.agents.jsonrpc": "the edge of one request of the other side, which is told",
-    "keryx.agents.codex_approvals": "the edge of whoever decides: what cannot be asked is not allowed",
+    "keryx.agents.claude.launch": "claude-agent-sdk raises `Exception` itself when it cannot connect or gets no answer",
+    "keryx.agents.codex.jsonrpc": "the edge of one request of the other side, which is told",
+    "keryx.agents.codex.approvals": "the edge of whoever decides: what cannot be asked is not allowed",
     "keryx.voice.call": "the edge of a call",
     "keryx.voice.engines.listening": "the edge of one stretch: the caller is asked again",
     "keryx.voice.engines.speaking": "the edge of one sentence: it is only shown",
@@ -130,10 +130,10 @@ BROAD_EXCEPT_HOMES: dict[str, str] = {
 """Modules with an edge where anything may be caught, and what that edge is."""
 
 BARE_TASK_HOMES: dict[str, str] = {
-    "keryx.agents.codex_process": "the reader of a process lives from its start to its stop, over many turns",
-    "keryx.agents.acp_process": "what reads an agent's complaints, and its prompts, end when it is closed at the latest",
-    "keryx.agents.claude_launch": "a disconnect must go on when whoever waits for it no longer does",
-    "keryx.agents.claude_line": "what reads an agent's complaints lives as long as the agent's process",
+    "keryx.agents.codex.process": "the reader of a process lives from its start to its stop, over many turns",
+    "keryx.agents.acp.process": "what reads an agent's complaints, and its prompts, end with it at the latest",
+    "keryx.agents.claude.launch": "a disconnect must go on when whoever waits for it no longer does",
+    "keryx.agents.claude.line": "what reads an agent's complaints lives as long as the agent's process",
     "keryx.tasks.engines.local": "the supervisor holds the group; it lives from start to stop",
 }
 """Modules that may start a task outside a group, and why."""

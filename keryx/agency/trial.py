@@ -13,7 +13,7 @@ from keryx.agency.agency import Agency
 from keryx.agency.standing import Standing
 from keryx.agents.approver import NobodyToAsk
 from keryx.agents.base import RunResult
-from keryx.agents.demo_projects import GIT, GIT_LIMIT_S, git_environment
+from keryx.agents.demo.projects import GIT, GIT_LIMIT_S, git_environment
 from keryx.agents.processes import reap
 from keryx.clock import Clock, SystemClock
 from keryx.errors import ConfigError, Unavailable

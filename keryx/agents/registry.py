@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from keryx.agents.acp_known import known_by
+from keryx.agents.acp.known import known_by
 from keryx.agents.base import AgentRunner
 from keryx.agents.credentials import Credentials, Tier, claude_login, codex_login
 from keryx.agents.equipment import Equipment
@@ -94,13 +94,13 @@ class Backend:
 
 
 def _claude(equipment: Equipment) -> AgentRunner:
-    from keryx.agents.claude import ClaudeAgentRunner
+    from keryx.agents.claude.runner import ClaudeAgentRunner
 
     return ClaudeAgentRunner(equipment)
 
 
 def _codex(equipment: Equipment) -> AgentRunner:
-    from keryx.agents.codex import CodexAgentRunner
+    from keryx.agents.codex.runner import CodexAgentRunner
 
     return CodexAgentRunner(equipment)
 
@@ -180,7 +180,7 @@ def acp_backend(name: str, command: tuple[str, ...]) -> Backend:
     steers = known is not None and known.steers
 
     def build(equipment: Equipment) -> AgentRunner:
-        from keryx.agents.acp import AcpAgentRunner
+        from keryx.agents.acp.runner import AcpAgentRunner
 
         return AcpAgentRunner(equipment, name=name, called=spoken_name(name), command=command, steers=steers)
 

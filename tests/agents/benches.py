@@ -49,7 +49,7 @@ RealFactory = Callable[[Path], AbstractAsyncContextManager[Real]]
 @asynccontextmanager
 async def claude(tmp_path: Path) -> AsyncIterator[Real]:
     pytest.importorskip("claude_agent_sdk", reason="Claude Code is not installed")
-    from tests.agents.claude_bench import claude_bench
+    from tests.agents.claude.bench import claude_bench
 
     async with claude_bench(tmp_path) as real:
         yield real
@@ -58,7 +58,7 @@ async def claude(tmp_path: Path) -> AsyncIterator[Real]:
 @asynccontextmanager
 async def codex(tmp_path: Path) -> AsyncIterator[Real]:
     pytest.importorskip("codex_cli_bin", reason="Codex is not installed")
-    from tests.agents.codex_bench import codex_bench
+    from tests.agents.codex.bench import codex_bench
 
     async with codex_bench(tmp_path) as real:
         yield real
@@ -67,7 +67,7 @@ async def codex(tmp_path: Path) -> AsyncIterator[Real]:
 @asynccontextmanager
 async def acp(tmp_path: Path) -> AsyncIterator[Real]:
     pytest.importorskip("acp", reason="the ACP library is not installed")
-    from tests.agents.acp_bench import acp_bench
+    from tests.agents.acp.bench import acp_bench
 
     async with acp_bench(tmp_path) as real:
         yield real

@@ -24,7 +24,7 @@ from keryx.agents.base import (
     RunResult,
     SteerUnavailable,
 )
-from keryx.agents.demo import DemoAgentRunner, prepare_demo_projects
+from keryx.agents.demo.runner import DemoAgentRunner, prepare_demo_projects
 from keryx.tasks.models import Task, TaskStatus
 from tests.agents.benches import REAL, RealFactory
 from tests.support.model_steps import Run

@@ -149,7 +149,7 @@ async def _turn(session: AgentSession) -> None:
 
 @asynccontextmanager
 async def claude() -> AsyncIterator[Subject]:
-    from tests.agents.claude_bench import claude_bench
+    from tests.agents.claude.bench import claude_bench
     from tests.support.anthropic_server import anthropic_server
 
     with tempfile.TemporaryDirectory() as folder, _in_a_thread(anthropic_server) as (model, loop, thread):
@@ -161,7 +161,7 @@ async def claude() -> AsyncIterator[Subject]:
 
 @asynccontextmanager
 async def codex() -> AsyncIterator[Subject]:
-    from tests.agents.codex_bench import codex_bench
+    from tests.agents.codex.bench import codex_bench
     from tests.support.responses_server import responses_server
 
     with tempfile.TemporaryDirectory() as folder, _in_a_thread(responses_server) as (model, loop, thread):

@@ -18,7 +18,9 @@ from tests.support.talker import Talker
 async def running_daemon(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Daemon]:
     """One daemon for a module: loading the speech parts takes longer than many a story."""
     home = tmp_path_factory.mktemp("daemon") / "home"
-    async with started(home, program=("-m", "keryx", "--debug"), **TELEPHONE) as daemon:  # its log lies beside the home
+    async with started(
+        home, program=("-m", "keryx", "--debug"), demo=True, **TELEPHONE
+    ) as daemon:  # its log lies beside the home
         await daemon.hears()
         yield daemon
 

@@ -12,7 +12,8 @@ import pytest
 
 from keryx.agents.processes import tagged
 from keryx.agents.surroundings import small_environment
-from tests.agents import claude_bench, codex_bench
+from tests.agents.claude import bench as claude_bench
+from tests.agents.codex import bench as codex_bench
 from tests.support.acp_server import acp_model
 from tests.support.anthropic_server import anthropic_server
 from tests.support.daemon import Daemon, started
@@ -24,16 +25,6 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux show
 
 ACME = Path(__file__).parent.parent / "support" / "acp_agent.py"
 LONG_WORK = "setsid sleep 999 & sleep 999"
-
-CODEX_CONFIG = """
-model = "{model}"
-model_provider = "scripted"
-check_for_update_on_startup = false
-[model_providers.scripted]
-name = "scripted"
-base_url = "{url}"
-wire_api = "responses"
-"""
 
 Scripted = Callable[[Path], AbstractAsyncContextManager[tuple[ModelServer, dict[str, str]]]]
 """A scripted model, and the environment in which the agent of a daemon talks to it."""
@@ -53,7 +44,9 @@ async def codex(folder: Path) -> AsyncIterator[tuple[ModelServer, dict[str, str]
         pytest.skip(codex_bench.WHY_NOT)
     async with responses_server() as model:
         (folder / "codex-home").mkdir()
-        (folder / "codex-home/config.toml").write_text(CODEX_CONFIG.format(model=codex_bench.MODEL, url=model.url))
+        (folder / "codex-home/config.toml").write_text(
+            codex_bench.CONFIG.format(model=codex_bench.MODEL, url=model.url)
+        )
         yield model, {"CODEX_HOME": str(folder / "codex-home")}
 
 

@@ -1,0 +1,1 @@
+"""The demonstration's agent: no model, but what it does is real."""

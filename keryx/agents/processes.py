@@ -69,6 +69,7 @@ class AgentRun:
         self._records = records
         self._dying = tuple(dying)
         self._noted: list[Known] = []
+        self._spawned: list[asyncio.subprocess.Process] = []
 
     def command(self, argv: Sequence[str]) -> list[str]:
         """`argv` so that on Linux the program dies with this daemon; to be started as leader of its own session.
@@ -109,6 +110,7 @@ class AgentRun:
             stderr=asyncio.subprocess.PIPE,
             start_new_session=True,
         )
+        self._spawned.append(process)
         self.note(process.pid)
         return process
 
@@ -118,7 +120,14 @@ class AgentRun:
         Asked first, then killed. Bounded by `TERM_GRACE_S` + `KILL_LIMIT_S`; may be called twice. A cancellation ends
         the wait, not the killing.
         """
-        return await asyncio.to_thread(self._end)
+        ended = await asyncio.to_thread(self._end)
+        for process in self._spawned:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(KILL_LIMIT_S):
+                    await process.wait()
+            # asyncio hands out no other way to close the pipes, and what nobody reads would keep them open.
+            getattr(process, "_transport").close()  # noqa: B009 - it is private
+        return ended
 
     def _end(self) -> int:
         mark = carries(f"{_RUN}={self.id}")

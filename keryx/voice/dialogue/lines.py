@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from keryx.voice.dialogue.base import Say, Understanding
 from keryx.voice.dialogue.normalise import Heard
@@ -72,6 +72,19 @@ class Spoken:
 def was_asked(question: Question, unheard: str) -> bool:
     """Whether so much of the question was heard that an answer means it."""
     return not question.must_be_heard or len(Heard(unheard).words) <= UNHEARD_TAIL_WORDS
+
+
+def with_wish(question: Question, understood: Understanding) -> Understanding | None:
+    """The request that waits for the PIN, with the wish to be called about it; None when `understood` is no such wish.
+
+    "Fix the invoice test (a breath) and call me back": by the second half the first waits already.
+    """
+    held = question.held
+    if question.pending != "pin" or held is None or held.tool != "dispatch_task":
+        return None
+    if understood.tool != "request_callback" or "callback" in held.then:
+        return None
+    return replace(held, then=(*held.then, "callback"))
 
 
 def _last_sentences(text: str, words: int) -> str:

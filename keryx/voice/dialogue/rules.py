@@ -15,7 +15,7 @@ from keryx.voice.dialogue.base import DialogueContext, Say, Understanding
 from keryx.voice.dialogue.choosing import chosen_agent, chosen_project, chosen_task
 from keryx.voice.dialogue.intents import is_acknowledgement, is_greeting, understand
 from keryx.voice.dialogue.keypad import Keypad
-from keryx.voice.dialogue.lines import Line, Question, Spoken, was_asked
+from keryx.voice.dialogue.lines import Line, Question, Spoken, was_asked, with_wish
 from keryx.voice.dialogue.models import spoken_model
 from keryx.voice.dialogue.replies import Phrases, counted
 from keryx.voice.tools.base import CallControl
@@ -234,6 +234,8 @@ class RulesDialogue:
                 return await self._pin(understood.arguments["pin"], question)
             case "end_call":
                 return await self._hang_up()
+            case _ if question and (whole := with_wish(question, understood)):
+                return await self._carried_out(whole, question.request)
             case _:
                 return await self._carried_out(understood, self._acting.new_request())
 

@@ -20,7 +20,7 @@ from tests.support.model_steps import Step
 from tests.support.scripted_approver import ScriptedApprover
 
 KEY = "acme-scripted-0123456789"
-AGENT = Path(__file__).parent.parent / "support" / "acp_agent.py"
+AGENT = Path(__file__).parents[2] / "support" / "acp_agent.py"
 
 
 @dataclass

@@ -14,7 +14,7 @@ from tests.agents.claude.bench import WHY_NOT, ClaudeBench, claude_bench
 
 pytestmark = pytest.mark.skipif(WHY_NOT is not None, reason=str(WHY_NOT))
 
-PROGRAM = Path(__file__).parent.parent / "support" / "misbehaving_claude.py"
+PROGRAM = Path(__file__).parents[2] / "support" / "misbehaving_claude.py"
 BOUND_S = 40.0
 
 

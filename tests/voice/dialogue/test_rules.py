@@ -423,6 +423,15 @@ async def test_a_request_before_the_pin_is_kept_and_done_after_it(phone: Room) -
     assert "task one" in answer
 
 
+async def test_a_wish_said_after_a_breath_belongs_to_the_request_that_waits_for_the_pin(phone: Room) -> None:
+    assert "PIN" in await phone.say("in the billing project fix the failing invoice test")
+    assert "PIN" in await phone.say("and call me back when it is done")
+    answer = await phone.say("my pin is four two seven one nine zero")
+    assert "ring you" in answer
+    (task,) = await phone.manager.list()
+    assert (task.project, task.callback_requested) == ("billing", True)
+
+
 async def test_a_wrong_pin_says_the_tries_left_and_the_third_ends_the_call(phone: Room) -> None:
     await phone.say("fix the invoice test")
 

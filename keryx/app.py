@@ -109,7 +109,7 @@ class Keryx:
                 projects=projects,
                 version=importlib.metadata.version("keryx"),
             )
-            async with _beside(loading.load(), notifier.run()):
+            async with _beside(_warm(loading, registry), notifier.run()):
                 try:
                     yield house
                 finally:
@@ -121,6 +121,12 @@ class Keryx:
         await self.reception.take(
             transport, caller, Host(name=person.name, pin=person.pin, timezone=person.timezone), self.projects
         )
+
+
+async def _warm(loading: SpeechLoading, registry: AgentRegistry) -> None:
+    """Load what is slow to load, speech first: the first call comes before the first task."""
+    await loading.load()
+    await asyncio.to_thread(registry.warm)
 
 
 async def _end_what_was_left(places: Places) -> None:

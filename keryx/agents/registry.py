@@ -36,6 +36,8 @@ class Backend:
     """The program's name on PATH."""
     build: Callable[[Equipment], AgentRunner]
     """Makes the runner; imports its adapter."""
+    warm: Callable[[], None] = lambda: None
+    """Loads what its adapter needs, when that takes long."""
     credentials: Credentials = field(default_factory=Credentials)
     sign_in: str = ""
     """What to do when it is not signed in, as half a sentence."""
@@ -99,6 +101,12 @@ def _claude(equipment: Equipment) -> AgentRunner:
     return ClaudeAgentRunner(equipment)
 
 
+def _warm_claude() -> None:
+    from keryx.agents.claude.launch import load_sdk
+
+    load_sdk()
+
+
 def _codex(equipment: Equipment) -> AgentRunner:
     from keryx.agents.codex.runner import CodexAgentRunner
 
@@ -112,6 +120,7 @@ CLAUDE = Backend(
     module="claude_agent_sdk",
     program="claude",
     build=_claude,
+    warm=_warm_claude,
     credentials=Credentials(
         (
             Tier("API key", "ANTHROPIC_API_KEY", "api_key"),
@@ -210,6 +219,11 @@ class AgentRegistry:
         if self.default not in self._runners:
             there = f"there is {', '.join(self.names())}" if self._runners else "no agent is installed"
             raise ConfigError(f'the default agent "{default}" is not installed; {there}')
+
+    def warm(self) -> None:
+        """Load what the agents' adapters need, so that the first task need not wait for it. Blocks for about 1 s."""
+        for backend in self._backends.values():
+            backend.warm()
 
     def names(self) -> tuple[str, ...]:
         """The installed ones, the default first."""

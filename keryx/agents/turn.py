@@ -201,7 +201,8 @@ class AdaptedTurn:
         self._asks.add(leash := Leash())
         try:
             async with leash.held():
-                return await self._equipment.approver.ask(self._task, ask)
+                shown = replace(ask, text=self._hidden(ask.text), detail=self._hidden(ask.detail))
+                return await self._equipment.approver.ask(self._task, shown)
         except TurnStopped:
             return Answer(False, NOT_ASKED)
         except Exception as error:  # the edge of the approver: what cannot be asked is not allowed

@@ -5,6 +5,7 @@ import json
 import os
 import tempfile
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -42,6 +43,12 @@ _DEFAULTS = {"CLAUDE_BYTE_STREAM_IDLE_TIMEOUT_MS": "120000"}
 
 # In plan mode a classifier of the provider's would otherwise decide on commands, without asking us.
 _SETTINGS = json.dumps({"useAutoModeDuringPlan": False})
+
+
+def load_sdk() -> None:
+    """Load claude-agent-sdk, which takes more than half a second, once; without it, that is said at the first task."""
+    with suppress(ImportError):
+        import claude_agent_sdk  # noqa: F401
 
 
 class Gone(Unavailable):

@@ -15,9 +15,9 @@ import pytest
 from keryx.agents.base import AgentSession, Answer, RunResult, SteerUnavailable
 from keryx.agents.equipment import Patience
 from tests.agents.benches import REAL, Real
+from tests.support.listener import BOUND_S, Listener
 from tests.support.model_steps import AskUser, Refuse, Run, Say, Stall, Write
 
-BOUND_S = 60.0
 DONE = "Done.\n\nSPOKEN_SUMMARY: It is done."
 
 
@@ -25,26 +25,6 @@ DONE = "Done.\n\nSPOKEN_SUMMARY: It is done."
 async def real(request: pytest.FixtureRequest, tmp_path) -> AsyncIterator[Real]:
     async with request.param(tmp_path) as bench:
         yield bench
-
-
-class Listener:
-    """Keeps the progress lines, and knows when one holds certain words."""
-
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-        self._came = asyncio.Condition()
-
-    async def __call__(self, line: str) -> None:
-        async with self._came:
-            self.lines.append(line)
-            self._came.notify_all()
-
-    async def told(self, words: str) -> None:
-        async with asyncio.timeout(BOUND_S), self._came:
-            await self._came.wait_for(lambda: any(words in line for line in self.lines))
-
-    def place(self, words: str) -> int:
-        return next(at for at, line in enumerate(self.lines) if words in line)
 
 
 async def ask(session: AgentSession, listener: Listener | None = None, prompt: str = "do it") -> RunResult:

@@ -4,18 +4,15 @@ Events are whole, as the published types of the `anthropic` package want them; `
 """
 
 import asyncio
-import itertools
 import json
-from collections import deque
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any, assert_never
 
-from tests.support.model_steps import AskUser, Call, Drop, Refuse, Run, Say, Stall, Step, Write
+from tests.support.model_steps import AskUser, Call, Drop, Refuse, Run, Say, Stall, Write
+from tests.support.scripted_model import Request, ScriptedModel, reply, serving
 
-ASKED_S = 30.0
 UNCACHED_TOKENS, CACHE_MADE_TOKENS, CACHE_READ_TOKENS, OUTPUT_TOKENS = 100, 2000, 3000, 42
 INPUT_TOKENS = UNCACHED_TOKENS + CACHE_MADE_TOKENS + CACHE_READ_TOKENS
 
@@ -29,103 +26,41 @@ _KINDS = {
 }
 
 
-@asynccontextmanager
-async def anthropic_server() -> AsyncIterator["AnthropicServer"]:
-    """A server on a free port for the length of the block; every connection is closed at its end."""
-    model = AnthropicServer()
-    server = await asyncio.start_server(model.serve, "127.0.0.1", 0)
-    model.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    try:
-        yield model
-    finally:
-        server.close()
-        await model.close()
-        await server.wait_closed()
-
-
-class AnthropicServer:
+class AnthropicServer(ScriptedModel):
     """As `ModelServer`. A path that a step names is one below `directory`, because the agent's tools want it whole."""
 
+    conversation = "messages"
+
     def __init__(self) -> None:
-        self.url = ""
+        super().__init__()
         self.directory = Path("/")
-        self.requests: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         """What came with each of `requests`."""
-        self.sent: list[dict[str, Any]] = []
-        """Every event that was streamed, and every whole message."""
         self.errands: list[str] = []
         """Whatever else was asked for: method and path, and "errand" for a model request without tools."""
-        self._steps: deque[Step] = deque()
-        self._came = asyncio.Condition()
-        self._connections: set[asyncio.Task[None]] = set()
-        self._numbers = itertools.count(1)
 
-    def script(self, *steps: Step) -> None:
-        self._steps.extend(steps)
-
-    def unscript(self) -> int:
-        """Drop the steps that no request has used; how many there were."""
-        unused = len(self._steps)
-        self._steps.clear()
-        return unused
-
-    async def asked(self, times: int = 1) -> None:
-        async with asyncio.timeout(ASKED_S), self._came:
-            await self._came.wait_for(lambda: len(self.requests) >= times)
-
-    def heard(self, text: str) -> int:
-        return sum(said.count(text) for said in _strings(self.requests[-1]["messages"])) if self.requests else 0
-
-    async def close(self) -> None:
-        """Break every connection."""
-        for connection in self._connections:
-            connection.cancel()
-        await asyncio.gather(*self._connections, return_exceptions=True)
-
-    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """One connection, for as long as its requests keep coming."""
-        connection = asyncio.current_task()
-        assert connection
-        self._connections.add(connection)
-        try:
-            with suppress(ConnectionError, asyncio.IncompleteReadError):
-                while await self._answer(reader, writer):
-                    pass
-        except asyncio.CancelledError:
-            pass  # the test is over; a cancelled connection handler would only be logged
-        finally:
-            self._connections.discard(connection)
-            writer.close()
-
-    def number(self) -> int:
-        """A number that was never given before, for an id."""
-        return next(self._numbers)
-
-    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
-        """Answer one request; whether the connection stays open."""
-        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
-        method, path, _ = head[0].split(" ")
-        headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:])}
-        body = await reader.readexactly(int(headers.get("content-length", 0)))
-        if method != "POST" or path.partition("?")[0] != "/v1/messages":
-            self.errands.append(f"{method} {path}")
-            await _reply(writer, HTTPStatus.OK, b"" if method == "HEAD" else b"{}")
+    async def answer(self, request: Request, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        if request.method != "POST" or request.path.partition("?")[0] != "/v1/messages":
+            self.errands.append(f"{request.method} {request.path}")
+            await reply(writer, HTTPStatus.OK, b"" if request.method == "HEAD" else b"{}")
             return True
-        request = json.loads(body)
+        wanted = json.loads(request.body)
         # A conversation always has tools; naming it, or a first look whether the key is good, has none.
-        if not request.get("tools") or "format" in request.get("output_config", {}):
+        if not wanted.get("tools") or "format" in wanted.get("output_config", {}):
             self.errands.append("errand")
-            return await _Message(self, request, reader, writer).play(Say('{"title": "A task"}'))
-        async with self._came:
-            self.requests.append(request)
-            self.headers.append(headers)
-            self._came.notify_all()
+            return await _Message(self, wanted, reader, writer).play(Say('{"title": "A task"}'))
+        self.headers.append(request.headers)
+        await self.note(wanted)
         step = self._steps.popleft() if self._steps else Say()
         if isinstance(step, Refuse):
             await _refuse(writer, step)
             return True
-        return await _Message(self, request, reader, writer).play(step)
+        return await _Message(self, wanted, reader, writer).play(step)
+
+
+def anthropic_server() -> AbstractAsyncContextManager[AnthropicServer]:
+    """A server on a free port for the length of the block; every connection is closed at its end."""
+    return serving(AnthropicServer())
 
 
 class _Message:
@@ -217,7 +152,7 @@ class _Message:
         else:
             message = self._whole(reason)
             self._server.sent.append(message)
-            await _reply(self._writer, HTTPStatus.OK, json.dumps(message).encode())
+            await reply(self._writer, HTTPStatus.OK, json.dumps(message).encode())
 
     def _whole(self, reason: str | None) -> dict[str, Any]:
         return {
@@ -250,24 +185,4 @@ async def _refuse(writer: asyncio.StreamWriter, step: Refuse) -> None:
     error = {"type": _KINDS.get(step.status, "api_error"), "message": step.message}
     later = {} if step.retry_after_s is None else {"retry-after": f"{step.retry_after_s:g}"}
     body = json.dumps({"type": "error", "error": error, "request_id": "req_scripted"}).encode()
-    await _reply(writer, step.status, body, **later)
-
-
-async def _reply(writer: asyncio.StreamWriter, status: int, body: bytes, **headers: str) -> None:
-    headers |= {"content-type": "application/json", "content-length": str(len(body))}
-    lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
-    # 529 is the provider's own number; http.HTTPStatus does not know it.
-    writer.write(f"HTTP/1.1 {int(status)} Scripted\r\n{lines}\r\n".encode() + body)
-    await writer.drain()
-
-
-def _strings(value: Any) -> Iterator[str]:
-    match value:
-        case str():
-            yield value
-        case list():
-            for item in value:
-                yield from _strings(item)
-        case dict():
-            for item in value.values():
-                yield from _strings(item)
+    await reply(writer, step.status, body, **later)

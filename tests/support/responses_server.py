@@ -6,117 +6,60 @@ Events are whole, as the published types of the `openai` package want them; `sen
 import asyncio
 import itertools
 import json
-from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from http import HTTPStatus
 from typing import Any, assert_never
 
 from tests.support.model_steps import AskUser, Call, Drop, Refuse, Run, Say, Stall, Step, Write
+from tests.support.scripted_model import ASKED_S, Request, ScriptedModel, reply, serving
 
-ASKED_S = 30.0
 INPUT_TOKENS, CACHED_TOKENS, OUTPUT_TOKENS, REASONING_TOKENS = 1000, 400, 50, 10
 _NO_MODELS = b'{"object":"list","data":[],"models":[]}'
 
 
-@asynccontextmanager
-async def responses_server() -> AsyncIterator["ResponsesServer"]:
-    """A server on a free port for the length of the block; every connection is closed at its end."""
-    model = ResponsesServer()
-    server = await asyncio.start_server(model.serve, "127.0.0.1", 0)
-    model.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
-    try:
-        yield model
-    finally:
-        server.close()
-        await model.close()
-        await server.wait_closed()
-
-
-class ResponsesServer:
+class ResponsesServer(ScriptedModel):
     """As `ModelServer`. What a request's headers said of who asks stands in `authorizations`, in the same order."""
 
+    conversation = "input"
+
     def __init__(self) -> None:
-        self.url = ""
-        self.requests: list[dict[str, Any]] = []
+        super().__init__()
         self.authorizations: list[str | None] = []
-        self.sent: list[dict[str, Any]] = []
-        """Every event that was streamed."""
         self.otherwise: Callable[[dict[str, Any]], Step] = lambda request: Say()
         """What answers a request for which no step is left."""
         self.finished = 0
         """How many responses were streamed to their end."""
-        self._steps: deque[Step] = deque()
-        self._came = asyncio.Condition()
-        self._connections: set[asyncio.Task[None]] = set()
-        self._numbers = itertools.count(1)
-
-    def script(self, *steps: Step) -> None:
-        self._steps.extend(steps)
-
-    async def asked(self, times: int = 1) -> None:
-        async with asyncio.timeout(ASKED_S), self._came:
-            await self._came.wait_for(lambda: len(self.requests) >= times)
 
     async def answered(self, times: int = 1) -> None:
         """Wait until so many responses were streamed to their end; `TimeoutError` after a bound."""
         async with asyncio.timeout(ASKED_S), self._came:
             await self._came.wait_for(lambda: self.finished >= times)
 
-    def heard(self, text: str) -> int:
-        return sum(said.count(text) for said in _strings(self.requests[-1]["input"])) if self.requests else 0
-
-    async def close(self) -> None:
-        """Break every connection."""
-        for connection in self._connections:
-            connection.cancel()
-        await asyncio.gather(*self._connections, return_exceptions=True)
-
-    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """One connection, for as long as its requests keep coming."""
-        connection = asyncio.current_task()
-        assert connection
-        self._connections.add(connection)
-        try:
-            with suppress(ConnectionError, asyncio.IncompleteReadError):
-                while await self._answer(reader, writer):
-                    pass
-        except asyncio.CancelledError:
-            pass  # the test is over; a cancelled connection handler would only be logged
-        finally:
-            self._connections.discard(connection)
-            writer.close()
-
-    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
-        """Answer one request; whether the connection stays open."""
-        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
-        method, path, _ = head[0].split(" ")
-        headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:])}
-        body = await reader.readexactly(int(headers.get("content-length", 0)))
-        if "upgrade" in headers:  # the same API over a WebSocket: not here, ask again by HTTP
-            await _reply(writer, HTTPStatus.UPGRADE_REQUIRED, b"{}")
+    async def answer(self, request: Request, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        if "upgrade" in request.headers:  # the same API over a WebSocket: not here, ask again by HTTP
+            await reply(writer, HTTPStatus.UPGRADE_REQUIRED, b"{}")
             return True
-        if method != "POST" or not path.endswith("/responses"):
-            await _reply(writer, HTTPStatus.OK, _NO_MODELS)
+        if request.method != "POST" or not request.path.endswith("/responses"):
+            await reply(writer, HTTPStatus.OK, _NO_MODELS)
             return True
-        request: dict[str, Any] = json.loads(body)
-        async with self._came:
-            self.requests.append(request)
-            self.authorizations.append(headers.get("authorization"))
-            self._came.notify_all()
-        step = self._steps.popleft() if self._steps else self.otherwise(request)
+        wanted: dict[str, Any] = json.loads(request.body)
+        self.authorizations.append(request.headers.get("authorization"))
+        await self.note(wanted)
+        step = self._steps.popleft() if self._steps else self.otherwise(wanted)
         if isinstance(step, Refuse):
             await _refuse(writer, step)
             return True
-        goes_on = await _Response(self, request, reader, writer, next(self._numbers)).play(step)
+        goes_on = await _Response(self, wanted, reader, writer, self.number()).play(step)
         async with self._came:
             self.finished += goes_on
             self._came.notify_all()
         return goes_on
 
-    def number(self) -> int:
-        """A number that was never given before, for an id."""
-        return next(self._numbers)
+
+def responses_server() -> AbstractAsyncContextManager[ResponsesServer]:
+    """A server on a free port for the length of the block; every connection is closed at its end."""
+    return serving(ResponsesServer(), "/v1")
 
 
 class _Response:
@@ -296,23 +239,4 @@ async def _refuse(writer: asyncio.StreamWriter, step: Refuse) -> None:
     if step.message.startswith("{"):  # the whole error, where its kind matters
         error |= json.loads(step.message)
     later = {} if step.retry_after_s is None else {"retry-after": f"{step.retry_after_s:g}"}
-    await _reply(writer, HTTPStatus(step.status), json.dumps({"error": error}).encode(), **later)
-
-
-async def _reply(writer: asyncio.StreamWriter, status: HTTPStatus, body: bytes, **headers: str) -> None:
-    headers |= {"content-type": "application/json", "content-length": str(len(body))}
-    lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
-    writer.write(f"HTTP/1.1 {status.value} {status.phrase}\r\n{lines}\r\n".encode() + body)
-    await writer.drain()
-
-
-def _strings(value: Any) -> Iterator[str]:
-    match value:
-        case str():
-            yield value
-        case list():
-            for item in value:
-                yield from _strings(item)
-        case dict():
-            for item in value.values():
-                yield from _strings(item)
+    await reply(writer, HTTPStatus(step.status), json.dumps({"error": error}).encode(), **later)

@@ -15,6 +15,7 @@ from keryx.agents.equipment import McpServer
 from keryx.agents.events import Done, Failure
 from keryx.agents.failures import spoken_failure
 from keryx.errors import ConfigError, KeryxError, Unavailable
+from tests.support.listener import Listener
 from tests.support.model_steps import SAID, Call, Drop, Run, Say, Stall, Step, Write
 
 pytest.importorskip("acp", reason="the ACP library is not installed: pip install 'keryx[acp]'")
@@ -29,23 +30,6 @@ RACES = 30
 async def bench(tmp_path: Path) -> AsyncIterator[AcpBench]:
     async with acp_bench(tmp_path) as bench:
         yield bench
-
-
-class Listener:
-    """Keeps the progress lines, and knows when one holds certain words."""
-
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-        self._came = asyncio.Condition()
-
-    async def __call__(self, line: str) -> None:
-        async with self._came:
-            self.lines.append(line)
-            self._came.notify_all()
-
-    async def told(self, words: str) -> None:
-        async with asyncio.timeout(BOUND_S), self._came:
-            await self._came.wait_for(lambda: any(words in line for line in self.lines))
 
 
 async def ask(session: AgentSession, listener: Listener | None = None, prompt: str = "do it") -> RunResult:

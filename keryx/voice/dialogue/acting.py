@@ -99,7 +99,10 @@ class Acting:
         how = how_words(result.value["model"], result.value["mode"])
         if project := result.value["project"]:
             values["project"] = spoken_project(project)
-        if how:
+        if behind := result.value["behind"]:
+            values["agent"] = f"{values['agent']} {how}".strip()
+            text = self._phrases.say("dispatched_behind", behind=task_number(behind), **values)
+        elif how:
             text = self._phrases.say("dispatched_in_how" if project else "dispatched_how", how=how, **values)
         else:
             text = self._phrases.say("dispatched_in" if project else "dispatched", **values)

@@ -78,7 +78,8 @@ def task_tools(manager: TaskManager, projects: Sequence[str], call_id: str) -> l
             request_id=f"{call_id}:{request}",
         )
         shown = ("task_id", "status", "project", "agent", "model", "mode")
-        return ToolResult(True, {name: value for name, value in described(task).items() if name in shown})
+        told = {name: value for name, value in described(task).items() if name in shown}
+        return ToolResult(True, told | {"behind": await _behind(manager, task)})
 
     async def follow_up(arguments: FollowUpTask, request: str) -> ToolResult:
         done = await manager.follow_up(
@@ -126,6 +127,14 @@ def task_tools(manager: TaskManager, projects: Sequence[str], call_id: str) -> l
             acts=True,
         ),
     ]
+
+
+async def _behind(manager: TaskManager, task: Task) -> int | None:
+    """The unfinished task that `task` has to wait for, because both are about the same project."""
+    if task.project is None:
+        return None
+    unfinished = await manager.list(statuses=[TaskStatus.RUNNING, TaskStatus.QUEUED], limit=MAX_LISTED)
+    return max((each.id for each in unfinished if each.project == task.project and each.id < task.id), default=None)
 
 
 def described(task: Task) -> dict[str, Any]:

@@ -66,6 +66,17 @@ async def test_an_agent_that_was_misheard_is_the_one_meant(line: Room) -> None:
     assert task.agent == "claude"
 
 
+async def test_a_second_task_in_a_project_is_said_to_wait_for_the_first(line: Room) -> None:
+    line.agent.script(ENDLESS)
+    assert "task one" in await line.say("in billing, fix the invoice test")
+    await line.agent.begun()
+    answer = (await line.say("in billing, write a changelog")).lower()
+    assert "task two" in answer
+    assert "task one is done" in answer
+    assert "one by one" in answer
+    assert "task one is done" not in (await line.say("in website, fix the footer")).lower()
+
+
 async def test_an_unknown_project_is_asked_about_and_never_guessed(line: Room) -> None:
     answer = await line.say("In the kitchen project, fix the tap")
     assert "kitchen" in answer

@@ -16,7 +16,7 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "keryx"
 
-GROUND = {"errors", "clock", "log", "prompts"}
+GROUND = {"errors", "clock", "log", "private", "prompts"}
 
 FLOOR = {
     **dict.fromkeys(GROUND, 0),

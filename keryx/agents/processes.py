@@ -13,12 +13,12 @@ import secrets
 import shutil
 import subprocess
 import sys
-import tempfile
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from keryx.agents.process_table import Known, began, carries, end_all, lives_in
+from keryx.private import write_private
 
 __all__ = ["AgentProcesses", "AgentRun", "reap", "tagged"]
 
@@ -86,7 +86,7 @@ class AgentRun:
         self._noted.append(Known(pid, start))
         record = {"pid": pid, "began": start, "task": self.environment[_TASK], "run": self.id}
         try:
-            _write(self._record(pid), json.dumps(record))
+            write_private(self._record(pid), json.dumps(record))
         except OSError as error:
             # A full disk does not stop the agent: its tag is a record too.
             log.warning("agent process not recorded", extra={"error": type(error).__name__})
@@ -176,19 +176,6 @@ def _read(record: Path) -> Known | None:
 def _forget(record: Path) -> None:
     with contextlib.suppress(OSError):  # read again at the next start, and nothing runs by it then
         record.unlink()
-
-
-def _write(path: Path, text: str) -> None:
-    """Write a file that only the owner may read, whole or not at all."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(dir=path.parent)
-    try:
-        with open(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
 
 
 def _dying() -> tuple[str, ...]:

@@ -7,11 +7,11 @@ taken away by whoever reads it.
 import contextlib
 import json
 import os
-import tempfile
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from keryx.config.places import Places, make_private
+from keryx.private import write_private
 
 
 @dataclass(frozen=True)
@@ -31,16 +31,7 @@ class DaemonPointer:
 def announce(places: Places, pointer: DaemonPointer) -> None:
     """Write the pointer, whole or not at all."""
     make_private(places.daemon_file.parent)
-    # mkstemp makes the file 0600, before the key is in it.
-    handle, name = tempfile.mkstemp(dir=places.daemon_file.parent, prefix=".daemon-")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(asdict(pointer), file)
-        os.replace(name, places.daemon_file)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(name)
-        raise
+    write_private(places.daemon_file, json.dumps(asdict(pointer)))
 
 
 def withdraw(places: Places) -> None:

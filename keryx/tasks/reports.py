@@ -1,8 +1,5 @@
 """The report of a task: everything it was asked and what came of it, as one markdown file without secrets."""
 
-import contextlib
-import os
-import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -43,21 +40,6 @@ def render_report(task: Task, messages: Sequence[Message], lines: Sequence[Progr
             parts.append(f"The agent asks for a restart. {turn.restart_reason}".strip())
     parts += ["## Usage", "\n".join(f"- {line}" for line in _usage(turns))]
     return "\n\n".join(parts) + "\n"
-
-
-def write_report(path: Path, markdown: str) -> None:
-    """Write the file whole or not at all, readable by its owner only. Blocking; raises `OSError`."""
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    # mkstemp makes the file 0600 from its first byte.
-    handle, draft = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".draft")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(markdown)
-        os.replace(draft, path)
-    except OSError:
-        with contextlib.suppress(OSError):
-            os.unlink(draft)
-        raise
 
 
 def _addition(message: Message) -> str:

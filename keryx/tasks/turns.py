@@ -14,13 +14,14 @@ from keryx.agents.summary import NOTHING_SAID, shorten
 from keryx.clock import Clock
 from keryx.errors import KeryxError, Unavailable
 from keryx.log import during, task_id
+from keryx.private import write_private
 from keryx.security.redact import redact
 from keryx.tasks.claims import Fenced, TurnEnd, TurnInput
 from keryx.tasks.engines.base import Cancel, Delivery, Signal, Steer
 from keryx.tasks.events import EventHub, NewsArrived, TaskChanged, TaskProgressed
 from keryx.tasks.models import Task
 from keryx.tasks.prompting import turn_prompt
-from keryx.tasks.reports import render_report, report_file, write_report
+from keryx.tasks.reports import render_report, report_file
 from keryx.tasks.requests import clean, last_part, one_line
 from keryx.tasks.rows import MessageState, Turn
 from keryx.tasks.store import TaskStore
@@ -243,7 +244,7 @@ class TaskTurns:
             turns.append(_turn(end, len(turns) + 1, self._clock.now()))
             lines = await self._store.progress(task.id, 0)
             markdown = render_report(task, await self._store.messages(task.id), lines, turns)
-            await asyncio.to_thread(write_report, path, markdown)
+            await asyncio.to_thread(write_private, path, markdown)
         except (OSError, Unavailable) as error:
             log.warning("report file not written", extra={"reason": str(error)})
             return None

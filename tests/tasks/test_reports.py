@@ -1,14 +1,12 @@
 """The report file: whole or not at all, private, and honest about what is unknown."""
 
-import stat
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from keryx.clock import VirtualClock
 from keryx.tasks.models import ProgressLine, Task, TaskStatus
-from keryx.tasks.reports import REPORTED_LINES, render_report, report_file, write_report
+from keryx.tasks.reports import REPORTED_LINES, render_report
 from keryx.tasks.rows import Message, MessageState, Turn
 
 NOW = VirtualClock().now()
@@ -71,21 +69,3 @@ def test_secrets_in_what_was_asked_are_left_out() -> None:
     report = render_report(task, [said(1, ""), said(2, "and AKIAABCDEFGHIJKLMNOP")], [], [TURN])
     assert "ghp_" not in report
     assert "AKIA" not in report
-
-
-def test_the_file_is_private_replaced_whole_and_leaves_no_draft(tmp_path: Path) -> None:
-    path = report_file(tmp_path / "reports", 4)
-    write_report(path, "first")
-    write_report(path, "second – with an é")
-    assert path.read_text(encoding="utf-8") == "second – with an é"
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
-    assert list(path.parent.iterdir()) == [path]
-
-
-def test_a_file_that_cannot_be_written_leaves_no_draft(tmp_path: Path) -> None:
-    path = report_file(tmp_path, 4)
-    path.mkdir()
-    with pytest.raises(OSError, match="directory"):
-        write_report(path, "text")
-    assert list(tmp_path.iterdir()) == [path]

@@ -42,7 +42,9 @@ _ENVIRONMENT = {
 _DEFAULTS = {"CLAUDE_BYTE_STREAM_IDLE_TIMEOUT_MS": "120000"}
 
 # In plan mode a classifier of the provider's would otherwise decide on commands, without asking us.
-_SETTINGS = json.dumps({"useAutoModeDuringPlan": False})
+_SETTINGS: dict[str, Any] = {"useAutoModeDuringPlan": False}
+# "ask" outweighs every "allow" of the owner's and the project's settings files, which would not be put to us.
+_ASKED = {"permissions": {"ask": ["Bash", "Edit", "Write", "NotebookEdit", "WebFetch", "WebSearch", "mcp__*"]}}
 
 
 def load_sdk() -> None:
@@ -155,7 +157,7 @@ class Launch:
             *("--output-format", "stream-json", "--verbose", "--include-partial-messages"),
             *("--input-format", "stream-json", "--permission-prompt-tool", "stdio"),
             *("--permission-mode", _PERMISSION_MODES.get(self.task.mode, "default")),
-            *("--settings", _SETTINGS),
+            *("--settings", json.dumps(_SETTINGS if self.task.mode == "full" else _SETTINGS | _ASKED)),
             # With an equals sign no value can be taken for an option.
             f"--resume={session_id}" if resume else f"--session-id={session_id}",
             *([f"--model={model}"] if model else []),

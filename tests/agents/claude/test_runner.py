@@ -154,11 +154,27 @@ async def test_every_wish_is_asked_for_by_its_effect(bench: ClaudeBench):
     assert not outside.exists()
 
 
-async def test_looking_around_inside_is_not_asked_for(bench: ClaudeBench):
+async def test_looking_around_inside_is_put_as_that_or_not_at_all(bench: ClaudeBench):
     (bench.workplace / "notes.txt").write_text("hello")
     bench.server.script(Run("ls"), Call("Read", {"file_path": str(bench.workplace / "notes.txt")}))
     assert (await once(bench, mode="ask")).ok
-    assert bench.approver.asks == []
+    assert [(ask.text, ask.effect) for ask in bench.approver.asks] == [("run ls", Effect.READ)]
+
+
+@pytest.mark.parametrize("mode", ["plan", "ask", "auto"])
+@pytest.mark.parametrize("own", [True, False], ids=["of the owner", "of the project"])
+async def test_what_a_settings_file_allows_is_put_to_the_owner_all_the_same(bench: ClaudeBench, mode: str, own: bool):
+    (bench.workplace / ".claude").mkdir()
+    file = bench.config / "settings.json" if own else bench.workplace / ".claude" / "settings.local.json"
+    allowed = ["Bash", "Bash(touch:*)", "Edit", "Write", "mcp__shop"]
+    file.write_text(json.dumps({"permissions": {"allow": allowed}}))
+    bench.equipped(mcp_servers={"shop": McpServer((sys.executable, str(mcp_program.__file__)))})
+    bench.approver.otherwise = Answer(False, "No.")
+    bench.server.script(Run("touch made.txt"), Write("written.txt", "x"), Call("mcp__shop__order"), Say("Nothing."))
+    assert (await once(bench, mode=mode)).ok
+    wanted = ["run touch made.txt", "write written.txt", "use order from shop"]
+    assert [ask.text for ask in bench.approver.asks] == wanted
+    assert [path.name for path in bench.workplace.iterdir()] == [".claude"]
 
 
 async def test_full_mode_asks_for_nothing_but_still_puts_its_questions(bench: ClaudeBench):

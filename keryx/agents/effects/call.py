@@ -15,6 +15,8 @@ _VERSION = re.compile(r"(?<=[a-z])-?\d+(?:\.\d+)*$")
 
 def effect_of_variable(name: str, value: str) -> Effect:
     """What it means to set a variable for a command."""
+    if name == "CDPATH":
+        return Effect.UNKNOWN  # every "cd" after it leads somewhere else than it says
     if table.SOURCE_VARIABLE.search(name) and value not in ("", "off"):
         return Effect.NETWORK
     return Effect.RUN if table.RUNNING_VARIABLE.search(name) else Effect.READ

@@ -123,6 +123,8 @@ def wrapped(call: Call, program: str) -> Effect:
     rest = list(call.words)
     replaced = program == "xargs" and call.has("-I.*|-i.*|--replace")
     effect = table.PROGRAMS.get(program, Effect.READ)
+    if program == "env" and call.has("-[a-zA-Z0]+S.*"):
+        return Effect.UNKNOWN  # "-iS" and its like: where the line begins depends on the letters before it
     for text in (word for word in call.values("-S", "--split-string") if program == "env"):
         effect = worst((effect, call.script(text.text) if text.known else Effect.UNKNOWN))
     if program == "command" and call.has("-[vV]"):

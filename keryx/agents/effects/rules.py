@@ -79,9 +79,11 @@ def _git(call: Call) -> Effect:
             found += [call.place.effect(word) for word in words[2:3]]
         case "init":
             found += [call.place.effect(word) for word in words[1:2]]
-        case "worktree":
-            found += [call.place.effect(word) for word in words[2:3]]
+        case "worktree" | "bundle" | "clean" | "mv" | "restore" | "rm":
+            found += [call.place.effect(word) for word in words[1:]]
         case "rebase":
+            # "-ix 'make check'": where its line begins depends on the letters before it.
+            found += [Effect.UNKNOWN] * call.has("-[a-wyzA-Z]+x.*")
             found += [call.script(w.text) if w.known else Effect.UNKNOWN for w in call.values("-x", "--exec")]
         case "archive" if call.has("--remote"):
             found.append(Effect.NETWORK)
@@ -126,10 +128,14 @@ def _github(call: Call) -> Effect:
 
 
 def _find(call: Call) -> Effect:
-    first = next((at for at, w in enumerate(call.words) if re.match(r"[-(!]", w.text)), len(call.words))
-    starts = call.words[:first] or (Word("."),)
+    begun, given = 0, call.words
+    while begun < len(given) and re.match(r"-(?:[HLP]|O\d+|D)$", given[begun].text):
+        begun += 2 if given[begun].text == "-D" else 1
+    first = next((at for at in range(begun, len(given)) if re.match(r"[-(!]", given[at].text)), len(given))
+    listed = [Word("$()", known=False)] if call.has("-files0-from") else []
+    starts = (*listed, *given[begun:first]) or (Word("."),)
     found = [Effect.READ]
-    words = list(call.words[first:])
+    words = list(given[first:])
     while words:
         word = words.pop(0)
         if word.text == "-delete":
@@ -169,12 +175,18 @@ def _fetch(call: Call) -> Effect:
     valued = _CURL_VALUED if wget else _CURL_VALUED - {"-O", "-P"}
     targets = [*call.positional(valued), *call.values("--url")]
     local = bool(targets) and all(table.LOOPBACK.match(word.text) for word in targets)
+    if wget and call.has("-e.*|--execute|--config"):
+        local = False
     if call.has(
         "-K.*|--config|-x.*|--(?:all-|pre)?proxy.*|--socks.*|--resolve|--connect-to|--.*unix-socket|-i|--input-file"
     ):
         local = local and not wget and not call.has("-K.*|-x.*|--.{3,}")
     places = call.values(
-        *(("-O", "-P", "--output-document", "--directory-prefix") if wget else ("-o", "--output", "-D", "-c"))
+        *(
+            ("-O", "-P", "--output-document", "--directory-prefix", "-o", "--output-file", "-a", "--append-output")
+            if wget
+            else ("-o", "--output", "-D", "--dump-header", "-c", "--cookie-jar")
+        )
     )
     found = [call.place.effect(word) for word in places if word.text != "-"]
     return worst((Effect.RUN if local else Effect.NETWORK, *found))

@@ -25,7 +25,7 @@ class Effect(StrEnum):
     SEND = "send"
     """Something that other people see: mail, a message, an invitation, a comment."""
     OUTSIDE = "outside"
-    """Makes, changes or deletes files outside the task's directory, or changes the machine itself."""
+    """Changes files outside the task's directory, the machine itself, or what agents and git may run unasked."""
     UNKNOWN = "unknown"
     """A tool nobody here knows."""
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from keryx.agents.approver import Ask, Effect
-from keryx.agents.effects import effect_of_command, effect_of_path
+from keryx.agents.effects import effect_of_command, effect_of_look, effect_of_path
 from keryx.agents.effects.spoken import spoken_command
 
 if TYPE_CHECKING:
@@ -117,7 +117,8 @@ class ToolState:
             return Effect.OUTSIDE if Effect.OUTSIDE in effects else Effect.CHANGE if effects else Effect.UNKNOWN
         match self.kind:
             case "read" | "search" | "think":
-                return Effect.READ
+                looks = {effect_of_look(path, self.place) for path in self.paths}
+                return Effect.OUTSIDE if Effect.OUTSIDE in looks else Effect.READ
             case "fetch":
                 return Effect.NETWORK
             case _:

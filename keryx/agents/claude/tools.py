@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from keryx.agents.approver import Ask, Effect
-from keryx.agents.effects import effect_of_command, effect_of_path
+from keryx.agents.effects import effect_of_command, effect_of_look, effect_of_path
 
 MAX_TITLE_CHARS = 120
 
@@ -85,7 +85,8 @@ def permission_for(tool: str, arguments: Mapping[str, Any], place: Path, *, read
         verb = "write" if tool == "Write" else "edit"
         effect = effect_of_path(place / _path(arguments), place)
         return Ask(_short(f"{verb} {_file(arguments, place)}"), effect, detail=_change(arguments))
-    effect = Effect.READ if tool in _READS or read_only else Effect.RUN if tool in _RUNS else Effect.UNKNOWN
+    looks = effect_of_look(_path(arguments), place)
+    effect = looks if tool in _READS else Effect.READ if read_only else Effect.RUN if tool in _RUNS else Effect.UNKNOWN
     title = title_of(tool, arguments, place)
     verb, _, rest = title.partition(" ")
     return Ask(f"{_INFINITIVE.get(verb, verb.lower())} {rest}", effect, detail=_details(arguments))

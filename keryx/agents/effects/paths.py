@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from keryx.agents.approver import Effect
-from keryx.agents.effects.table import CREDENTIALS, SCRATCH, SINKS
+from keryx.agents.effects.table import CREDENTIALS, SCRATCH, SETTING_FILES, SINKS
 from keryx.agents.effects.words import Unreadable, Word
 
 MAX_PATH_CHARS = 1024
@@ -27,6 +27,7 @@ def worst(effects: Iterable[Effect]) -> Effect:
 def effect_of_path(path: str | Path, inside: Path) -> Effect:
     """`Effect.CHANGE` when writing to `path` stays inside the directory `inside`, else `Effect.OUTSIDE`.
 
+    What an agent or git is told by its settings there counts as outside: it holds beyond this task, and unasked.
     A relative path is taken from `inside`; "..", "~" and symbolic links are followed. What lies below the machine's
     scratch directory counts as inside, because tests write there, unless `inside` lies there too: then its neighbours
     are other people's work. A path that nobody can follow is outside. Never raises.
@@ -38,12 +39,23 @@ def effect_of_path(path: str | Path, inside: Path) -> Effect:
         return Effect.OUTSIDE
 
 
+def effect_of_look(path: str | Path, inside: Path) -> Effect:
+    """`Effect.OUTSIDE` when reading `path` looks at a place of credentials outside `inside`, else `Effect.READ`."""
+    try:
+        place = inside.expanduser().resolve()
+        target = (place / Path(path).expanduser()).resolve()
+    except (OSError, ValueError, RuntimeError):
+        return Effect.READ
+    named = CREDENTIALS.search(str(path)) or CREDENTIALS.search(str(target))
+    return Effect.OUTSIDE if named and target != place and place not in target.parents else Effect.READ
+
+
 def _effect(path: str | Path, directory: Path, inside: Path) -> Effect:
     if len(str(path)) > MAX_PATH_CHARS:
         return Effect.OUTSIDE
     target = (directory / Path(path).expanduser()).resolve()
     if target == inside or inside in target.parents:
-        return Effect.CHANGE
+        return Effect.OUTSIDE if SETTING_FILES.match(str(target.relative_to(inside))) else Effect.CHANGE
     for scratch in {Path(scratch).resolve() for scratch in (*SCRATCH, tempfile.gettempdir())}:
         # A pattern right below it would fit what others keep there.
         if scratch in target.parents and scratch not in inside.parents and not any(c in target.name for c in "*?["):

@@ -167,10 +167,17 @@ CREDENTIALS = re.compile(
     r"(?:^|/)(?:\.ssh|\.gnupg|\.aws|\.azure|\.kube|\.netrc|\.git-credentials|\.npmrc|\.pypirc|\.docker/config\.json"
     r"|\.config/(?:gh|gcloud|keryx|hub|op|rclone)|\.claude(?:\.json|/\.credentials\.json)|\.codex/auth\.json"
     r"|\.password-store|\.mozilla|\.vault-token|\.cargo/credentials(?:\.toml)?|\.gem/credentials|\.terraform\.d"
-    r"|\.local/share/(?:keyrings|keryx|opencode/auth\.json)|Library/Keychains|secrets\.toml"
+    r"|\.local/share/(?:keyrings|keryx|opencode/auth\.json)|Library/Keychains|secrets\.toml|page\.key|\$KERYX_AGENT_OF"
     r"|etc/(?:g?shadow|sudoers)|proc/[^/]+/(?:environ|mem))(?:/|$)"
 )
 """Places of credentials: outside the task's directory, even looking at them is asked about."""
+
+SETTING_FILES = re.compile(
+    r"\.(?:claude(?:/(?:settings[^/]*\.json|hooks(?:/.*)?))?|mcp\.json|codex(?:/.*)?|opencode(?:/.*)?)$|opencode\.jsonc?$"
+    r"|(?:.*/)?\.git/(?:.*/)?(?:hooks(?:/.*)?|config(?:\.worktree)?)$",
+    re.IGNORECASE | re.DOTALL,
+)
+"""From the task's directory on: what tells an agent, or git, what it may run unasked, in later tasks too."""
 
 SINKS = re.compile(r"/dev/(?:null|stdin|stdout|stderr|tty|zero|full|u?random|fd/\d+)$")
 SCRATCH = ("/tmp", "/var/tmp", "/private/tmp")

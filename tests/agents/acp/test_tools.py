@@ -38,6 +38,8 @@ DIFF = {"type": "diff", "path": INSIDE, "oldText": None, "newText": "x"}
     ("call", "effect", "text"),
     [
         ({"kind": "read", "locations": at(OUTSIDE)}, Effect.READ, "read hosts"),
+        ({"kind": "read", "locations": at("/home/owner/.ssh/id_rsa")}, Effect.OUTSIDE, None),
+        ({"kind": "edit", "locations": at(f"{PLACE}/.claude/settings.local.json")}, Effect.OUTSIDE, None),
         ({"kind": "search", "title": "grep"}, Effect.READ, "use a tool: grep"),
         ({"kind": "think"}, Effect.READ, "use a tool that it does not name"),
         (

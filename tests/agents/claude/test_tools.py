@@ -52,6 +52,14 @@ def test_a_long_command_is_cut():
     ("tool", "arguments", "effect", "text"),
     [
         ("Read", {"file_path": "/etc/hosts"}, Effect.READ, "read hosts"),
+        ("Read", {"file_path": "/home/owner/.local/share/keryx/page.key"}, Effect.OUTSIDE, "read page.key"),
+        ("Grep", {"pattern": "x", "path": "/home/owner/.ssh"}, Effect.OUTSIDE, "search for x"),
+        (
+            "Write",
+            {"file_path": "/home/owner/shop/.claude/settings.json"},
+            Effect.OUTSIDE,
+            "write .claude/settings.json",
+        ),
         ("Edit", {"file_path": "/home/owner/shop/a.py"}, Effect.CHANGE, "edit a.py"),
         ("Write", {"file_path": "/home/owner/.bashrc"}, Effect.OUTSIDE, "write .bashrc"),
         ("Write", {"file_path": "/home/owner/shop/../x"}, Effect.OUTSIDE, "write ../x"),

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keryx.agents.approver import Effect
-from keryx.agents.effects import effect_of_command, effect_of_path
+from keryx.agents.effects import effect_of_command, effect_of_look, effect_of_path
 
 INSIDE = Path("/work-that-is-not-there/project")
 ORDER = list(Effect)
@@ -163,6 +163,7 @@ bun install
 """.strip().splitlines()
 
 NETWORK = r"""
+wget -e http_proxy=elsewhere localhost
 curl https://example.com
 curl -s localhost:8000 https://example.com
 curl http://localhost@example.com
@@ -377,6 +378,25 @@ cat ~/.ssh/id_rsa
 cat < ~/.netrc
 cd ~/.ssh && cat id_rsa
 cp ~/.aws/credentials .
+cat $KERYX_AGENT_OF/page.key
+cat ${KERYX_AGENT_OF}/*
+find -L / -delete
+git worktree add -b x ../y
+git clean -fdx ..
+git mv a ../b
+curl localhost --dump-header /etc/x
+curl localhost --cookie-jar=/etc/x
+wget localhost -o /etc/x
+find -H -O3 / -delete
+find -D tree ~ -delete
+find -L ~ -exec rm {} \;
+find -files0-from starts -delete
+echo x > .claude/settings.json
+cp a .claude/settings.local.json
+cp -r elsewhere .claude
+cp hook .git/hooks/pre-commit
+tee .git/config
+echo x > .codex/config.toml
 gh auth token
 keryx tasks
 open x.html
@@ -384,6 +404,11 @@ date -s x
 """.strip().splitlines()
 
 UNKNOWN = r"""
+CDPATH=/ cd etc && rm passwd
+export CDPATH=/; cd etc; rm passwd
+git rebase -ix 'git push' HEAD~1
+env -iS 'git push'
+env -vS'git push'
 echo "not closed
 echo 'not closed
 echo $(not closed
@@ -590,6 +615,19 @@ def test_symbolic_links_are_followed(tmp_path: Path) -> None:
 def test_a_task_that_itself_lies_in_the_scratch_directory_has_no_other_scratch() -> None:
     assert effect_of_path("/tmp/other", Path("/tmp/task")) == Effect.OUTSIDE
     assert effect_of_path("x", Path("/tmp/task")) == Effect.CHANGE
+
+
+def test_a_place_of_credentials_is_not_looked_at_unasked_by_any_name(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "innocent").symlink_to(tmp_path / ".ssh")
+    (project / "page.key").touch()
+    assert effect_of_look("~/.ssh/id_rsa", project) == Effect.OUTSIDE
+    assert effect_of_look(tmp_path / "data" / "page.key", project) == Effect.OUTSIDE
+    assert effect_of_look("innocent/id_rsa", project) == Effect.OUTSIDE
+    assert effect_of_look("page.key", project) == Effect.READ
+    assert effect_of_look("/etc/hosts", project) == Effect.READ
+    assert effect_of_look("a\0b", project) == Effect.READ
 
 
 def test_a_credential_of_the_project_itself_may_be_read() -> None:

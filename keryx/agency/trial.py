@@ -77,7 +77,7 @@ async def try_agent(
         model=backend.model(model) if model else None,
         mode=mode_name(mode),
     )
-    folder = await asyncio.to_thread(_made)
+    folder = _made()  # not in a thread: a cancellation would leave it behind
     project, data_dir = folder / "project", folder / "data"
     try:
         began_s = time.monotonic()

@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+import signal
 import sys
+from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -58,13 +60,23 @@ def try_out(name: str, *, model: str | None, mode: str | None, as_json: bool) ->
         saw=lambda line: say({"type": "progress", "text": line}, f"  {line}"),
     )
     try:
-        trial = asyncio.run(trying)
-    except KeyboardInterrupt:
+        trial = asyncio.run(_until_told(trying))
+    except (KeyboardInterrupt, asyncio.CancelledError):
         print("keryx: stopped; nothing of it is left", file=sys.stderr)
         raise typer.Exit(1) from None
     say(_ended(trial, standing), "\n".join(_told(trial, standing)))
     if not trial.result.ok:
         raise typer.Exit(1)
+
+
+async def _until_told(work: Awaitable["Trial"]) -> "Trial":
+    """`work`, cancelled by SIGTERM and by a terminal that closes, as Ctrl-C does it: what it made is removed."""
+    this = asyncio.current_task()
+    assert this is not None
+    for name in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(name) is not signal.SIG_IGN:  # started by nohup, it is to outlive its terminal
+            asyncio.get_running_loop().add_signal_handler(name, this.cancel)
+    return await work
 
 
 def _default(agency: Agency, standings: list[Standing]) -> str | None:

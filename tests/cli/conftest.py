@@ -63,11 +63,16 @@ def keryx(home: Path, keryx_anywhere: Keryx) -> Keryx:
 def keryx_anywhere() -> Keryx:
     """Run the `keryx` command to its end, with `typed` as its standard input; `saw` gets each line it prints.
 
-    `typed` None leaves standard input open; `interrupt_on` is a line at which Ctrl-C is pressed.
+    `typed` None leaves standard input open; `interrupt_on` is a line at which Ctrl-C is pressed, or
+    `interrupt_by` is sent.
     """
 
     async def run(
-        *arguments: str, typed: str | None = "", saw: Callable[[str], object] = len, interrupt_on: str | None = None
+        *arguments: str,
+        typed: str | None = "",
+        saw: Callable[[str], object] = len,
+        interrupt_on: str | None = None,
+        interrupt_by: signal.Signals = signal.SIGINT,
     ) -> Ran:
         process = await asyncio.create_subprocess_exec(
             sys.executable,
@@ -93,7 +98,7 @@ def keryx_anywhere() -> Keryx:
                     out.append(line.decode())
                     saw(out[-1].rstrip("\n"))
                     if out[-1].rstrip("\n") == interrupt_on:
-                        process.send_signal(signal.SIGINT)
+                        process.send_signal(interrupt_by)
             code = await process.wait()
         except BaseException:
             process.kill()

@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import os
+import signal
 import sys
 import time
 from collections.abc import Iterator
@@ -300,13 +301,15 @@ async def test_a_model_or_mode_that_there_is_not_is_one_line(
 
 
 @with_claude
-async def test_ctrl_c_stops_it_and_leaves_nothing_behind(
-    keryx: Keryx, left_behind: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+async def test_ctrl_c_and_its_like_stop_it_and_leave_nothing_behind(
+    keryx: Keryx, left_behind: Path, monkeypatch: pytest.MonkeyPatch, by: signal.Signals
 ) -> None:
     async with anthropic_server() as server:
         scripted(monkeypatch, server)
         server.script(Run("echo $PPID; sleep 998"))
-        ran = await keryx("agents", "try", "claude", interrupt_on="  Running echo $PPID; sleep 998")
+        line = "  Running echo $PPID; sleep 998"
+        ran = await keryx("agents", "try", "claude", interrupt_on=line, interrupt_by=by)
     assert ran.code == 1
     assert ran.err == "keryx: stopped; nothing of it is left\n"
     assert "Spoken" not in ran.out

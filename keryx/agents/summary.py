@@ -37,7 +37,10 @@ _RESTART = re.compile(rf"{_BEFORE}RESTART_REQUIRED{_AFTER}{_COLON}", re.MULTILIN
 _DENIED = frozenset({"no", "none", "false", "n/a", "not needed", "not required"})
 
 _NEWLINES = re.compile("[\x0b\x0c\x85\u2028\u2029]")
-_UNSPEAKABLE = re.compile("[\x00-\x08\x0e-\x1f\x7f\u200b\u2060\ufeff\ud800-\udfff]")
+# Controls, of which a terminal obeys some, and what would show letters in another order than they are said.
+_UNSPEAKABLE = re.compile(
+    "[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u200b\u202a-\u202e\u2060\u2066-\u2069\ufeff\ud800-\udfff]"
+)
 _BLANK_LINES = re.compile(r"\n(?:[ \t>]*\n)+")
 
 _FENCE_LINE = re.compile(r"^[ \t>]{0,16}(?:[-*+][ \t]+)?(`{3,}|~{3,})([^`\n]*)$", re.MULTILINE)

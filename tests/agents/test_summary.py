@@ -68,6 +68,7 @@ FIVE_MEGABYTES_S = 8.0
         "SPOKEN_SUMMARY: [The tests](https://ci.example/run/4) pass.",
         "SPOKEN_SUMMARY: The tests ~~pass~~.",
         "SPOKEN_SUMMARY: \x00The tests\u200b pass.\ud800",
+        "SPOKEN_SUMMARY: \x9bThe\u202e tests\u202c \u2066pass\u2069.",
         "\ufeffSPOKEN_SUMMARY: The tests pass.",
         "The rules say to end with a `SPOKEN_SUMMARY:` line.\n\nThe tests pass.",
     ],

@@ -168,7 +168,7 @@ def _read(record: Path) -> Known | None:
         match json.loads(record.read_bytes()):
             case {"pid": int(pid), "began": str(start)}:
                 return Known(pid, start)
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         pass
     return None
 

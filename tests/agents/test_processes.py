@@ -273,6 +273,7 @@ async def test_a_record_whose_number_is_somebody_elses_by_now_hits_nobody(tmp_pa
             record = {"pid": stranger.pid, "began": forged, "task": "1", "run": "x"}
             (folder / f"{number}.json").write_text(json.dumps(record))
         (folder / "torn.json").write_text('{"pid": 1')
+        (folder / "deep.json").write_text("[" * 200_000)
         (folder / "init.json").write_text(json.dumps({"pid": 1, "began": began(1)}))
         assert await asyncio.to_thread(reap, tmp_path) == 0
         assert records(tmp_path) == []

@@ -22,7 +22,7 @@ from keryx.agents.summary import (
     extract_spoken_summary,
     shorten,
 )
-from keryx.agents.turn import STOP_S, AdaptedTurn, harmless
+from keryx.agents.turn import MAX_TEXT_CHARS, STOP_S, AdaptedTurn, harmless
 from keryx.security.redact import REDACTED
 from keryx.tasks.models import Task, is_question
 
@@ -101,7 +101,7 @@ class AdaptedSession:
     def _result(self, turn: AdaptedTurn, done: Done) -> RunResult:
         # Hidden before anything is cut, which could leave half a secret, and after, because a summary has no markup:
         # what was escaped in the text is whole in it.
-        text = self._hidden(done.text or turn.said)
+        text = self._hidden(done.text or turn.said)[-MAX_TEXT_CHARS:]
         error = None
         if done.ok:
             summary = extract_spoken_summary(text)

@@ -30,6 +30,8 @@ from keryx.tasks.models import Task
 STOP_S = 1.5
 """How long an interrupted turn may take to end by itself before it is left."""
 MAX_LINE_CHARS = 400
+MAX_TEXT_CHARS = 200_000
+"""How much of the end of a text is read: looking through megabytes would hold up every call on this event loop."""
 NOT_ASKED = "The turn is ending, so nobody was asked and it was not allowed."
 
 log = logging.getLogger(__name__)
@@ -184,7 +186,7 @@ class AdaptedTurn:
     async def _tell_text(self) -> None:
         """Tell of the text that turned out not to be the last."""
         text, self._untold = self._untold, ""
-        if text and (line := extract_spoken_summary(text)) != NOTHING_SAID:
+        if text and (line := extract_spoken_summary(text[-MAX_TEXT_CHARS:])) != NOTHING_SAID:
             await self._tell(line)
 
     async def _tell(self, line: str) -> None:

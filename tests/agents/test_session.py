@@ -39,7 +39,7 @@ from keryx.agents.events import (
 )
 from keryx.agents.processes import AgentProcesses
 from keryx.agents.session import AdaptedSession, AskOwner
-from keryx.agents.turn import MAX_LINE_CHARS
+from keryx.agents.turn import MAX_LINE_CHARS, MAX_TEXT_CHARS
 from keryx.clock import VirtualClock, settle
 from keryx.security.redact import REDACTED
 from keryx.tasks.models import Task, TaskStatus
@@ -269,6 +269,12 @@ async def test_the_summary_is_taken_out_of_the_last_text() -> None:
 
 async def test_the_ends_own_text_counts_before_the_last_one_said() -> None:
     assert (await result_of(Text("Nearly."), Done(True, "Finished."))).final_text == "Finished."
+
+
+async def test_of_megabytes_only_the_end_is_read() -> None:
+    result = await result_of(Text("y " * 3_000_000 + "\n\nSPOKEN_SUMMARY: That was long."), Done(True))
+    assert result.spoken_summary == "That was long."
+    assert len(result.final_text) <= MAX_TEXT_CHARS
 
 
 async def test_a_restart_request_usage_and_cost_are_passed_on() -> None:

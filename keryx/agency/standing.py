@@ -60,7 +60,9 @@ class Standing:
         """What to do before it can work, as one line; None when there is nothing to do."""
         if self.missing is not None or self.signed_in is not False:
             return self.missing
-        return f"not signed in: {self.backend.sign_in}"
+        # The program that a package brings along is on nobody's PATH.
+        program = self.program if self.backend.bundled and self.own_program is None else self.backend.program
+        return "not signed in: " + self.backend.sign_in.replace("{program}", program or self.backend.program)
 
 
 def stand(

@@ -40,7 +40,7 @@ class Backend:
     """Loads what its adapter needs, when that takes long."""
     credentials: Credentials = field(default_factory=Credentials)
     sign_in: str = ""
-    """What to do when it is not signed in, as half a sentence."""
+    """What to do when it is not signed in, as half a sentence; {program} stands for what starts it."""
     bundled: tuple[str, str] | None = None
     """Where the package brings the program along: a module, and the path inside its folder."""
     also_called: tuple[str, ...] = ()
@@ -137,7 +137,7 @@ CLAUDE = Backend(
             }
         ),
     ),
-    sign_in="run claude and type /login, or put what `claude setup-token` prints into claude.auth_token",
+    sign_in="run {program} and type /login, or put what `{program} setup-token` prints into claude.auth_token",
     bundled=("claude_agent_sdk", "_bundled/claude"),
     also_called=("claude code", "anthropic"),
     # The aliases are Claude Code's own: each stands for the newest of its kind.
@@ -161,7 +161,7 @@ CODEX = Backend(
         # The voice model's key, and a token that the app-server does not take.
         never=frozenset({"OPENAI_API_KEY", "CODEX_ACCESS_TOKEN"}),
     ),
-    sign_in="run codex login, or put an API key into codex.api_key",
+    sign_in="run {program} login, or put an API key into codex.api_key",
     bundled=("codex_cli_bin", "bin/codex"),
     also_called=("openai codex",),
     # A short name stands for the newest of its kind that Codex 0.163 lists.

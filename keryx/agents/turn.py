@@ -204,7 +204,10 @@ class AdaptedTurn:
         try:
             async with leash.held():
                 shown = replace(ask, text=self._hidden(ask.text), detail=self._hidden(ask.detail))
-                return await self._equipment.approver.ask(self._task, shown)
+                answer = await self._equipment.approver.ask(self._task, shown)
+            if not answer.allowed and shown.effect is not None:
+                await self._tell(f"Not allowed: {shown.text}")
+            return answer
         except TurnStopped:
             return Answer(False, NOT_ASKED)
         except Exception as error:  # the edge of the approver: what cannot be asked is not allowed

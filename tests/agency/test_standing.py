@@ -48,7 +48,7 @@ def test_one_that_is_not_signed_in_says_how(tmp_path: Path) -> None:
     standing = replace(seen(CLAUDE, tmp_path, Login(None)), installed=True, program="/x")
     assert standing.signed_in is False
     assert standing.advice
-    assert standing.advice.startswith("not signed in: run claude and type /login")
+    assert standing.advice.startswith("not signed in: run /x and type /login")
 
 
 def test_a_program_of_the_owners_that_is_not_there_is_named(tmp_path: Path) -> None:

@@ -262,7 +262,8 @@ async def test_without_any_credential_it_says_how_to_sign_in(keryx: Keryx, left_
     ran = await keryx("agents", "try", "claude")
     assert ran.code == 1
     assert "Spoken: Claude isn't signed in on your machine." in ran.out
-    assert "To do: not signed in: run claude and type /login" in ran.out
+    assert "To do: not signed in: run /" in ran.out  # the whole path: it is on nobody's PATH
+    assert "/claude and type /login" in ran.out
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from keryx.voice.dialogue.base import DialogueContext, TaskBrief, Understanding
 from keryx.voice.dialogue.lines import Line, Question
 from keryx.voice.dialogue.normalise import in_words
 from keryx.voice.dialogue.replies import Phrases, counted, in_a_sentence, listed, listed_names, task_name, task_number
+from keryx.voice.dialogue.slots import names_no_work
 from keryx.voice.dialogue.telling import STATE_WORDS, Telling
 from keryx.voice.tools.base import ToolResult
 from keryx.voice.tools.toolbox import Toolbox
@@ -87,6 +88,8 @@ class Acting:
     # -- new work ----------------------------------------------------------------------------------------------------
 
     async def _dispatch(self, understood: Understanding, request: str) -> list[Line]:
+        if names_no_work(understood.arguments["description"]):
+            return [Line(self._phrases.say("what_work"))]
         if ask := self._ask_for_project(understood, request):
             return [ask]
         if ask := self._choosing.ask(understood, request):
@@ -260,6 +263,13 @@ class Acting:
             return self._refused(result, understood, request)
         task_id = result.value["task_id"]
         return [Line(self._phrases.say("callback" if task_id is not None else "callback_none"), focus=task_id)]
+
+    def agents(self) -> Line:
+        """Who can be asked to work."""
+        names = [spoken_name(name) for name in self._toolbox.registry.names()]
+        if len(names) == 1:
+            return Line(self._phrases.say("agent_alone", agent=names[0]))
+        return Line(self._phrases.say("agents", agents=listed(names), default=names[0], other=names[1]))
 
     def _projects(self) -> list[Line]:
         projects = [spoken_project(project) for project in self._toolbox.projects]

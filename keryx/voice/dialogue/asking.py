@@ -4,8 +4,23 @@ import re
 from dataclasses import dataclass
 
 from keryx.voice.dialogue.base import DialogueContext
-from keryx.voice.dialogue.names import AGENT_SOUNDS, NUMBERED, task_meant
+from keryx.voice.dialogue.names import AGENT_SOUNDS, NUMBERED, agent_pattern, task_meant
 from keryx.voice.dialogue.normalise import number_in
+
+ABOUT_AGENTS = re.compile(
+    r"(?:(?:and|so|tell me|do you know) )?(?:which|what|who) (?:are )?(?:the |your |my )?(?:other )?(?:coding )?agents?"
+    r"(?: (?:do you have|have you got|can you use|can i use|can i have|are there|there are|are available|can work))?"
+    rf"|(?:is|are) (?:the )?(?:{agent_pattern(())}|agents?)"
+    r"(?: (?:there|here|installed|ready|available|signed in|set up))+"
+    rf"|do (?:you|i) have {agent_pattern(())}|who (?:else )?(?:can|could) do (?:it|that|the work)"
+)
+"""Asks who there is to do the work."""
+ABOUT_HOW = re.compile(
+    r"(?:which|what) (?:agent|model|mode)(?: is)? (?:it|that|this|on it|on that|working on it|doing it)"
+    r"(?: (?:in|on|using|running|working in))?"
+    r"|who is (?:on it|doing it|working on it)"
+)
+"""Asks how the task spoken of is done."""
 
 _OPENERS = frozenset(
     "what whats which who whos how hows howre is are was has have had do does did any anything give get show tell"

@@ -44,7 +44,7 @@ def mode_wanted(text: str, context: DialogueContext, task_id: object) -> str | N
     """The mode that a follow-up to a task asks for; None when it leaves the task's own.
 
     A refusal anywhere lets it do nothing more than before. A mere yes counts where the question was whether to carry a
-    plan out.
+    plan out. A task that asks for every effect is let go by plain words too: nobody can be asked while it works.
     """
     heard = Heard(text)
     if len(heard.words) > MOST_WORDS:
@@ -53,9 +53,9 @@ def mode_wanted(text: str, context: DialogueContext, task_id: object) -> str | N
     if named in ("plan", "ask") or (named and not smalltalk.says_no(heard.words)):
         return named
     task = next((task for task in context.tasks if task.id == task_id), None)
-    if task is None or task.mode != "plan" or smalltalk.says_no(heard.words):
+    if task is None or task.mode not in ("plan", "ask") or smalltalk.says_no(heard.words):
         return None
-    says_yes = smalltalk.YES.fullmatch(heard.norm) and offers_to_carry_out(context.question)
+    says_yes = task.mode == "plan" and smalltalk.YES.fullmatch(heard.norm) and offers_to_carry_out(context.question)
     return CARRIED_OUT_IN if says_yes or goes_ahead(heard.norm) else None
 
 

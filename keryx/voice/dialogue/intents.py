@@ -14,7 +14,7 @@ from keryx.voice.dialogue.callbacks import callback_in
 from keryx.voice.dialogue.cancelling import cancel_in
 from keryx.voice.dialogue.going_ahead import goes_ahead, mode_wanted, plan_in_focus
 from keryx.voice.dialogue.models import only_a_model
-from keryx.voice.dialogue.names import Meant, it_meant
+from keryx.voice.dialogue.names import NOBODY, Meant, it_meant
 from keryx.voice.dialogue.normalise import Heard, as_written
 from keryx.voice.dialogue.results import result_in
 from keryx.voice.dialogue.slots import Work, without_project, work_in
@@ -109,6 +109,8 @@ def _conversation(norm: str) -> Understanding | None:
         return Understanding(intent="repeat", confidence=CERTAIN)
     if smalltalk.LIST_PROJECTS.fullmatch(norm):
         return Understanding(tool="list_projects", confidence=CERTAIN)
+    if asking.ABOUT_AGENTS.fullmatch(norm):
+        return Understanding(intent="agents", confidence=CERTAIN)
     return None
 
 
@@ -148,6 +150,9 @@ def _named_command(core: Heard, context: DialogueContext) -> Understanding | Non
         return _about("get_task_status", status.meant, unknown=status.unknown)
     if (listing := asking.list_by_words(core.norm)) is not None:
         return Understanding(tool="list_tasks", arguments={"status": listing} if listing else {}, confidence=LIKELY)
+    if asking.ABOUT_HOW.fullmatch(core.norm):
+        meant = Meant(context.focus) if context.focus is not None else NOBODY
+        return _about("get_task_status", meant) if meant.found else Understanding(tool="list_tasks", confidence=LIKELY)
     if (asked := asking.about_task(core.norm, context) or asking.about_number(core.norm)) is not None:
         return _about("get_task_result" if asked.wants_result else "get_task_status", Meant(asked.task_id))
     return None

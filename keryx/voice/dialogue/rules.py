@@ -222,6 +222,8 @@ class RulesDialogue:
                 return []
             case "help":
                 return [Line(self._phrases.say("help"))]
+            case "agents":
+                return [self._acting.agents()]
             case "unclear":
                 return self._not_understood(text)
             case _:

@@ -34,6 +34,26 @@ async def only_task(line: Room) -> tuple[str, str | None, str]:
     return task.agent, task.model, task.mode
 
 
+@pytest.mark.parametrize("text", ["have codex do it", "use codex for that", "do it in full mode", "only plan it"])
+async def test_an_agent_without_a_word_of_the_work_is_asked_what_it_shall_do(line: Room, text: str) -> None:
+    answer = await line.say(text)
+    assert "work" in answer
+    assert await line.manager.list() == []
+
+
+async def test_who_there_is_to_work_is_said_and_nothing_is_started(line: Room) -> None:
+    assert "Codex and Claude" in await line.say("which agents do you have?")
+    assert "Claude" in await line.say("is claude signed in?")
+    assert await line.manager.list() == []
+
+
+async def test_a_question_how_a_task_is_done_is_no_new_task(line: Room) -> None:
+    line.agent.script(ENDLESS)
+    await line.say("fix the invoice test in billing")
+    assert "Task one" in await line.say("what mode is it in?")
+    assert len(await line.manager.list()) == 1
+
+
 # --- models ---------------------------------------------------------------------------------------------------------
 
 

@@ -82,8 +82,8 @@ def test_a_mode_that_is_named_is_the_one(text: str, mode: str, context: Dialogue
     assert (got.tool, got.arguments.get("mode")) == ("send_followup", mode)
 
 
-def test_only_a_plan_is_let_go() -> None:
-    other = dataclasses.replace(OFFERED, tasks=[dataclasses.replace(PLAN, mode="ask")])
+def test_a_task_with_freedom_of_its_own_keeps_it() -> None:
+    other = dataclasses.replace(OFFERED, tasks=[dataclasses.replace(PLAN, mode="full")])
     assert understand("go ahead", other).arguments == {"task_id": 4, "text": "go ahead"}
     assert understand("go ahead", dataclasses.replace(other, pending=None, question="")).intent == "confirm"
 
@@ -135,3 +135,11 @@ def test_a_no_anywhere_lets_nothing_go(text: str) -> None:
     if smalltalk.says_no(text.replace("'", "").split()):
         assert mode is None
     assert mode != "full" or "full mode" in text
+
+
+def test_a_task_that_asks_for_everything_is_let_go_by_plain_words_and_not_by_a_mere_yes() -> None:
+    asking = dataclasses.replace(PLAN, mode="ask")
+    context = dataclasses.replace(OFFERED, tasks=[asking], question="Claude asks: May I write the notes?")
+    assert mode_wanted("yes, go ahead", context, 4) == "auto"
+    assert mode_wanted("yes", context, 4) is None
+    assert mode_wanted("no, don't do it", context, 4) is None

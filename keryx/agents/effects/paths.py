@@ -56,6 +56,9 @@ def _effect(path: str | Path, directory: Path, inside: Path) -> Effect:
     target = (directory / Path(path).expanduser()).resolve()
     if target == inside or inside in target.parents:
         return Effect.OUTSIDE if SETTING_FILES.match(str(target.relative_to(inside))) else Effect.CHANGE
+    home = Path.home().resolve()
+    if target == home or home in target.parents:
+        return Effect.OUTSIDE  # wherever it is, an owner's home is no scratch directory
     for scratch in {Path(scratch).resolve() for scratch in (*SCRATCH, tempfile.gettempdir())}:
         # A pattern right below it would fit what others keep there.
         if scratch in target.parents and scratch not in inside.parents and not any(c in target.name for c in "*?["):

@@ -97,7 +97,6 @@ SDK_HOMES: dict[str, tuple[str, ...]] = {
     "num2words": ("keryx.voice",),
     "rapidfuzz": ("keryx.voice",),
     "numpy": ("keryx.voice", "keryx.cli.sound"),
-    "codex_cli_bin": ("keryx.agents.codex.settings",),
     "claude_agent_sdk": ("keryx.agents.claude.adapter", "keryx.agents.claude.launch"),
     "pydantic": (
         *("keryx.config", "keryx.server", "keryx.voice", "keryx.cli.understand", "keryx.cli.serve"),

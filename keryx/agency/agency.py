@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from keryx.agency.standing import Standing, stand
@@ -85,20 +86,8 @@ class Agency:
 
     def runner(self, standing: Standing, common: Equipment) -> AgentRunner:
         """The runner of an installed one: `common` with its own login, program and model."""
-        return standing.backend.build(
-            Equipment(
-                workplace=common.workplace,
-                processes=common.processes,
-                login=standing.login,
-                program=standing.own_program,
-                model=standing.model,
-                mcp_servers=common.mcp_servers,
-                approver=common.approver,
-                patience=common.patience,
-                clock=common.clock,
-                environment=common.environment,
-            )
-        )
+        own = replace(common, login=standing.login, program=standing.own_program, model=standing.model)
+        return standing.backend.build(own)
 
     def equipment(self, workplace: Callable[[Task], Path], data_dir: Path, clock: Clock, beyond: Approver) -> Equipment:
         """What all agents of the daemon whose data are in `data_dir` have in common.

@@ -11,7 +11,7 @@ from pathlib import Path
 from keryx.agents.equipment import Login
 from keryx.agents.programs import run_program
 from keryx.agents.registry import Backend
-from keryx.agents.surroundings import find_program
+from keryx.agents.surroundings import bundled_program, find_program
 
 VERSION_LIMIT_S = 0.4
 """How long a program may take to say its version; after that it is unknown."""
@@ -70,9 +70,8 @@ def stand(
 ) -> Standing:
     """How `backend` stands in `environment`; `program` and `model` are what the owner set. Starts nothing."""
     installed = importlib.util.find_spec(backend.module) is not None
-    wanted = program or backend.program
-    bundled = None if program else _bundled(backend)
-    found = str(bundled) if bundled else find_program(wanted, environment)
+    bundled = bundled_program(*backend.bundled) if backend.bundled and not program else None
+    found = bundled or find_program(program or backend.program, environment)
     return Standing(backend, login, installed, found, model, own_program=program)
 
 
@@ -101,13 +100,3 @@ async def versions(standings: list[Standing], environment: Mapping[str, str]) ->
     async with asyncio.TaskGroup() as group:
         asked = [group.create_task(version(standing, environment)) for standing in standings]
     return [each.result() for each in asked]
-
-
-def _bundled(backend: Backend) -> Path | None:
-    """The program that the package brings along, if it is there."""
-    if backend.bundled is None:
-        return None
-    module, inside = backend.bundled
-    spec = importlib.util.find_spec(module)
-    folders = (spec.submodule_search_locations if spec else None) or ()
-    return next((path for folder in folders if (path := Path(folder, inside)).is_file()), None)

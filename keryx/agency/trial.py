@@ -13,7 +13,7 @@ from keryx.agency.agency import Agency
 from keryx.agency.standing import Standing
 from keryx.agents.approver import NobodyToAsk
 from keryx.agents.base import RunResult
-from keryx.agents.demo.projects import GIT, GIT_LIMIT_S, git_environment
+from keryx.agents.demo.projects import write_history
 from keryx.agents.processes import reap
 from keryx.clock import Clock, SystemClock
 from keryx.errors import ConfigError, Unavailable
@@ -110,19 +110,7 @@ def _made() -> Path:
     try:
         (folder / "data").mkdir(mode=0o700)
         (folder / "project").mkdir(mode=0o700)
-        for name, text in _FILES.items():
-            (folder / "project" / name).write_text(text, encoding="utf-8")
-        if shutil.which("git"):
-            for arguments in (["init", "--quiet", "--template="], ["add", "."], ["commit", "--quiet", "-m", "A sum"]):
-                subprocess.run(
-                    [*GIT, *arguments],
-                    cwd=folder / "project",
-                    env=git_environment(folder),
-                    stdin=subprocess.DEVNULL,
-                    capture_output=True,
-                    check=True,
-                    timeout=GIT_LIMIT_S,
-                )
+        write_history(folder / "project", {"A sum": _FILES})
     except BaseException as error:
         shutil.rmtree(folder, ignore_errors=True)
         if isinstance(error, subprocess.SubprocessError):

@@ -63,3 +63,9 @@ class Equipment:
     clock: Clock = field(default_factory=SystemClock)
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     """What an agent's process inherits, before its login and its tag: the owner's surroundings without secrets."""
+
+    @property
+    def signed_in_environment(self) -> dict[str, str]:
+        """The same with its login, and without the variables of the other ways to sign in."""
+        kept = {name: value for name, value in self.environment.items() if name not in self.login.blank}
+        return {**kept, **self.login.variables}

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from keryx.agents.adapter import Adapter, AskOwner
+from keryx.agents.adapter import Adapter
 from keryx.agents.base import FRESH_START, OnProgress, RunResult, SteerUnavailable, tell
 from keryx.agents.equipment import Equipment
 from keryx.agents.events import Done, Failure
@@ -25,8 +25,6 @@ from keryx.agents.summary import (
 from keryx.agents.turn import MAX_TEXT_CHARS, STOP_S, AdaptedTurn, harmless
 from keryx.security.redact import REDACTED
 from keryx.tasks.models import Task, is_question
-
-__all__ = ["AdaptedSession", "Adapter", "AskOwner"]
 
 CLOSE_S = 4.0
 MIN_SECRET_CHARS = 6

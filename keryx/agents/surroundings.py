@@ -1,5 +1,6 @@
 """What of the owner's environment an agent gets to see: everything it needs to feel at home, and no secret."""
 
+import importlib.util
 import os
 import re
 import shutil
@@ -7,7 +8,14 @@ import sys
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
-__all__ = ["find_program", "inherited_environment", "is_credential", "small_environment", "usual_places"]
+__all__ = [
+    "bundled_program",
+    "find_program",
+    "inherited_environment",
+    "is_credential",
+    "small_environment",
+    "usual_places",
+]
 
 _PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "SYSTEMROOT")
 
@@ -93,6 +101,13 @@ def inherited_environment(
     entries = [entry for entry in environ.get("PATH", "").split(os.pathsep) if entry.startswith("/")]
     path = dict.fromkeys(entry for entry in (*entries, *places) if entry.rstrip("/") not in without)
     return kept | {"HOME": str(home), "PATH": os.pathsep.join(path)}
+
+
+def bundled_program(module: str, inside: str) -> str | None:
+    """The program that the package of `module` brings along, at `inside` in its folder; imports nothing."""
+    spec = importlib.util.find_spec(module)
+    folders = (spec.submodule_search_locations if spec else None) or ()
+    return next((path for folder in folders if os.access(path := os.path.join(folder, inside), os.X_OK)), None)
 
 
 def usual_places(home: Path) -> list[str]:

@@ -51,7 +51,7 @@ class Workplaces:
                 spoken="I don't know where your projects are. Set the projects folder in my settings.",
             )
         if self._root is None or (known is None and (not plain or os.path.lexists(self._root / name))):
-            raise _unknown(name, listed)
+            raise unknown_project(name, listed)
         return _entered(self._root / (known or name), f"the {name} folder")
 
 
@@ -73,7 +73,8 @@ def _entered(folder: Path, called: str) -> Path:
         raise Unavailable(f"cannot open {folder}: {reason}", spoken=f"I can't open {called}.") from None
 
 
-def _unknown(name: str, listed: Sequence[str]) -> NotFound:
+def unknown_project(name: str, listed: Sequence[str]) -> NotFound:
+    """What is raised for a project that is not among those `listed`; it names them."""
     there = ", ".join(listed) or "none"
     spoken = f"I don't know that project. There is {', '.join(listed[:MAX_NAMED])}."
     return NotFound(

@@ -2,10 +2,7 @@
 
 from collections.abc import Sequence
 
-from keryx.errors import NotFound
-
-MAX_NAMED = 5
-"""A sentence names no more projects than this."""
+from keryx.agents.workplace import unknown_project
 
 
 def known_project(name: str | None, projects: Sequence[str]) -> str | None:
@@ -16,9 +13,4 @@ def known_project(name: str | None, projects: Sequence[str]) -> str | None:
     for project in projects:
         if project.casefold() == wanted:
             return project
-    there_is = ", ".join(projects) or "none"
-    spoken = ", ".join(projects[:MAX_NAMED])
-    raise NotFound(
-        f'no project "{name}"; there is {there_is}',
-        spoken=f"I don't know that project. There is {spoken}." if projects else "No projects are set up yet.",
-    )
+    raise unknown_project(name or "", projects)

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from keryx.agents.adapter import AskOwner
 from keryx.agents.base import (
     FRESH_START,
     MAX_SUMMARY_CHARS,
@@ -38,7 +39,7 @@ from keryx.agents.events import (
     ToolEnd,
 )
 from keryx.agents.processes import AgentProcesses
-from keryx.agents.session import AdaptedSession, AskOwner
+from keryx.agents.session import AdaptedSession
 from keryx.agents.turn import MAX_LINE_CHARS, MAX_TEXT_CHARS
 from keryx.clock import VirtualClock, settle
 from keryx.security.redact import REDACTED

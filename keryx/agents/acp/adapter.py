@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 from keryx.agents.acp.events import Telling, usage_of
 from keryx.agents.acp.process import AcpProcess
 from keryx.agents.acp.tools import option_for
+from keryx.agents.adapter import AskOwner
 from keryx.agents.base import Leash, SteerUnavailable, TurnStopped
 from keryx.agents.events import AgentEvent, Done, Failure, SessionId
-from keryx.agents.session import AskOwner
 
 if TYPE_CHECKING:
     from acp import RequestError

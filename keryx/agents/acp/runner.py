@@ -101,11 +101,9 @@ class AcpAgentRunner:
         return AdaptedSession(adapter, task, equipment, forgotten=forgotten)
 
     def _environment(self, task: Task) -> dict[str, str]:
-        login = self._equipment.login
-        inherited = {name: value for name, value in self._equipment.environment.items() if name not in login.blank}
         known = known_by(self._command)
         asks = known.environment if known is not None and task.mode != "full" else {}
-        return {**asks, **inherited, **login.variables}
+        return {**asks, **self._equipment.signed_in_environment}
 
     def _unavailable(self, error: Exception, agent: AcpProcess) -> Exception:
         """What is raised for a conversation that could not be opened."""

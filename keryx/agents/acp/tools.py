@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from keryx.agents.approver import Ask, Effect
-from keryx.agents.effects import effect_of_command, effect_of_look, effect_of_path
-from keryx.agents.effects.spoken import spoken_command
+from keryx.agents.effects import effect_of_command, effect_of_look, effect_of_path, spoken_command, worst
+from keryx.agents.titles import short_line
 
 if TYPE_CHECKING:
     from acp.schema import PermissionOption, ToolCallProgress, ToolCallStart, ToolCallUpdate
@@ -113,12 +113,11 @@ class ToolState:
         if (command := self.command) is not None:
             return effect_of_command(command, self.place)
         if self.changes_files:
-            effects = {effect_of_path(path, self.place) for path in self.paths}
-            return Effect.OUTSIDE if Effect.OUTSIDE in effects else Effect.CHANGE if effects else Effect.UNKNOWN
+            effects = [effect_of_path(path, self.place) for path in self.paths]
+            return worst(effects) if effects else Effect.UNKNOWN
         match self.kind:
             case "read" | "search" | "think":
-                looks = {effect_of_look(path, self.place) for path in self.paths}
-                return Effect.OUTSIDE if Effect.OUTSIDE in looks else Effect.READ
+                return worst(effect_of_look(path, self.place) for path in self.paths)
             case "fetch":
                 return Effect.NETWORK
             case _:
@@ -126,7 +125,9 @@ class ToolState:
 
     def ask(self) -> Ask:
         """The permission that it needs, as it is put to whoever may decide."""
-        return Ask(_short(self._wish()), effect=self.effect(), detail=self._detail()[:MAX_DETAIL_CHARS])
+        return Ask(
+            short_line(self._wish(), MAX_EAR_CHARS), effect=self.effect(), detail=self._detail()[:MAX_DETAIL_CHARS]
+        )
 
     def _wish(self) -> str:
         title, paths = _plain(self.title), self.paths
@@ -175,7 +176,3 @@ def _first(raw: dict[str, Any], *names: str) -> str | None:
 def _plain(text: str) -> str:
     """One line without Markdown's backticks, which agents put around titles."""
     return " ".join(re.sub("`+", " ", text[: 8 * MAX_EAR_CHARS]).split())
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= MAX_EAR_CHARS else f"{text[: MAX_EAR_CHARS - 1].rstrip()}…"

@@ -10,6 +10,7 @@ import logging
 from collections.abc import AsyncGenerator
 from typing import Any
 
+from keryx.agents.adapter import AskOwner
 from keryx.agents.approver import Answer, Ask
 from keryx.agents.base import SteerUnavailable
 from keryx.agents.claude.frames import Frame, FrameReader, Meter, covered, outcome_of, unasked
@@ -18,7 +19,6 @@ from keryx.agents.claude.line import ENDED, OVER, Mail
 from keryx.agents.claude.log import ConversationFile
 from keryx.agents.claude.tools import permission_for
 from keryx.agents.events import AgentEvent, Alive, Done, Failure, ToolCall
-from keryx.agents.session import AskOwner
 from keryx.errors import KeryxError
 
 ACKNOWLEDGE_S = 3.0

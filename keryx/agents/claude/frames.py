@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from keryx.agents.claude.tools import EDITS, spoken_path, title_of
+from keryx.agents.claude.tools import EDITS, title_of
 from keryx.agents.events import (
     AgentEvent,
     Alive,
@@ -25,6 +25,7 @@ from keryx.agents.events import (
     ToolCall,
     ToolEnd,
 )
+from keryx.agents.titles import short_path
 
 Frame = Mapping[str, Any]
 
@@ -102,7 +103,7 @@ class FrameReader:
                     if path and not block.get("is_error"):
                         outcome = frame.get("tool_use_result")
                         made = isinstance(outcome, Mapping) and outcome.get("type") == "create"
-                        yield FileEdit(spoken_path(path, self._place), "added" if made else "edited")
+                        yield FileEdit(short_path(path, self._place), "added" if made else "edited")
 
     def _told(self, frame: Frame) -> Iterator[AgentEvent]:
         match frame.get("subtype"):

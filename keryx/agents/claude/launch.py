@@ -101,12 +101,9 @@ class Launch:
     @property
     def environment(self) -> dict[str, str]:
         """What the process gets, but for its tags."""
-        login = self.equipment.login
-        inherited = {name: value for name, value in self.equipment.environment.items() if name not in login.blank}
         environment = {
             **_DEFAULTS,
-            **inherited,
-            **login.variables,
+            **self.equipment.signed_in_environment,
             **_ENVIRONMENT,
             "CLAUDE_AGENT_SDK_VERSION": self.sdk_version,
             "PWD": str(self.place),

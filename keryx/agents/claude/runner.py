@@ -5,10 +5,8 @@ Importing this loads nothing heavy; claude-agent-sdk is loaded when the first co
 
 import asyncio
 import importlib.util
-import os
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from uuid import uuid4
 
 from keryx.agents.claude.adapter import ClaudeAdapter
@@ -16,7 +14,7 @@ from keryx.agents.claude.launch import CONNECT_S, Gone, Launch
 from keryx.agents.claude.log import ConversationFile
 from keryx.agents.equipment import Equipment
 from keryx.agents.session import AdaptedSession
-from keryx.agents.surroundings import find_program
+from keryx.agents.surroundings import bundled_program, find_program
 from keryx.errors import ConfigError
 from keryx.tasks.models import Task
 
@@ -33,13 +31,10 @@ def program_for(environment: Mapping[str, str], named: str | None = None) -> str
     `named` is the one that the owner named. Without one it is the one that comes with claude-agent-sdk, which is the
     one that Keryx was tried with, else the one on the PATH. The library itself is needed in any case.
     """
-    spec = importlib.util.find_spec("claude_agent_sdk")
-    if spec is None or spec.origin is None:
+    if importlib.util.find_spec("claude_agent_sdk") is None:
         return None
-    bundled = Path(spec.origin).parent / "_bundled" / "claude"
-    if named is None and os.access(bundled, os.X_OK):
-        return str(bundled)
-    return find_program(named or "claude", environment)
+    bundled = bundled_program("claude_agent_sdk", "_bundled/claude") if named is None else None
+    return bundled or find_program(named or "claude", environment)
 
 
 class ClaudeAgentRunner:

@@ -8,8 +8,7 @@ from urllib.parse import urlsplit
 
 from keryx.agents.approver import Ask, Effect
 from keryx.agents.effects import effect_of_command, effect_of_look, effect_of_path
-
-MAX_TITLE_CHARS = 120
+from keryx.agents.titles import short_line, short_path, without_folders
 
 EDITS = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit"})
 """The tools that change one file."""
@@ -24,8 +23,6 @@ _READS = frozenset(
 )
 _RUNS = frozenset({"Task", "Agent", "KillShell", "TaskStop", "Skill", "EnterWorktree", "ExitWorktree"})
 
-# A path from the root, or from home: only its last name is for the ear.
-_PATH = re.compile(r"(?<![\w.:/])~?(?:/[^\s/'\"`;|&<>()]+){2,}/?")
 _CHANGE_OF_PLACE = re.compile(r"^\s*cd\s+(?:\"[^\"]*\"|'[^']*'|\S+)\s*(?:&&|;)\s*")
 
 
@@ -33,27 +30,27 @@ def title_of(tool: str, arguments: Mapping[str, Any], place: Path) -> str:
     """What the tool is about to do, for a person: "Running pytest -q", "Editing totals.py". No whole paths."""
     match tool:
         case "Bash":
-            return _short(f"Running {_command(_text(arguments, 'command'), place)}")
+            return short_line(f"Running {_command(_text(arguments, 'command'), place)}")
         case "Read" | "NotebookRead":
-            return _short(f"Reading {_file(arguments, place)}")
+            return short_line(f"Reading {_file(arguments, place)}")
         case "Write":
-            return _short(f"Writing {_file(arguments, place)}")
+            return short_line(f"Writing {_file(arguments, place)}")
         case "Edit" | "MultiEdit" | "NotebookEdit":
-            return _short(f"Editing {_file(arguments, place)}")
+            return short_line(f"Editing {_file(arguments, place)}")
         case "Grep":
-            return _short(f"Searching for {_text(arguments, 'pattern')}")
+            return short_line(f"Searching for {_text(arguments, 'pattern')}")
         case "Glob":
-            return _short(f"Looking for {_command(_text(arguments, 'pattern'), place)}")
+            return short_line(f"Looking for {_command(_text(arguments, 'pattern'), place)}")
         case "LS":
-            return _short(f"Listing {_file(arguments, place)}")
+            return short_line(f"Listing {_file(arguments, place)}")
         case "WebFetch":
-            return _short(f"Fetching {_host(arguments)}")
+            return short_line(f"Fetching {_host(arguments)}")
         case "WebSearch":
-            return _short(f"Searching the web for {_text(arguments, 'query')}")
+            return short_line(f"Searching the web for {_text(arguments, 'query')}")
         case "Task" | "Agent":
-            return _short(f"Handing on: {_text(arguments, 'description') or 'part of the work'}")
+            return short_line(f"Handing on: {_text(arguments, 'description') or 'part of the work'}")
         case "Skill":
-            return _short(f"Using its {_text(arguments, 'skill')} skill")
+            return short_line(f"Using its {_text(arguments, 'skill')} skill")
         case "AskUserQuestion":
             return "Asking a question"
         case "ExitPlanMode":
@@ -63,8 +60,8 @@ def title_of(tool: str, arguments: Mapping[str, Any], place: Path) -> str:
         case "ToolSearch":
             return "Looking for a tool"
     if mcp := _of_server(tool):
-        return _short(f"Using {mcp[1]} from {mcp[0]}")
-    return _short(f"Using {tool}")
+        return short_line(f"Using {mcp[1]} from {mcp[0]}")
+    return short_line(f"Using {tool}")
 
 
 def permission_for(tool: str, arguments: Mapping[str, Any], place: Path, *, read_only: bool = False) -> Ask:
@@ -75,16 +72,18 @@ def permission_for(tool: str, arguments: Mapping[str, Any], place: Path, *, read
     match tool:
         case "Bash":
             command = _text(arguments, "command")
-            return Ask(_short(f"run {_command(command, place)}"), effect_of_command(command, place), detail=command)
+            return Ask(short_line(f"run {_command(command, place)}"), effect_of_command(command, place), detail=command)
         case "WebFetch":
-            return Ask(_short(f"fetch a page from {_host(arguments)}"), Effect.NETWORK, detail=_text(arguments, "url"))
+            return Ask(
+                short_line(f"fetch a page from {_host(arguments)}"), Effect.NETWORK, detail=_text(arguments, "url")
+            )
         case "WebSearch":
             query = _text(arguments, "query")
-            return Ask(_short(f"search the web for {query}"), Effect.NETWORK, detail=query)
+            return Ask(short_line(f"search the web for {query}"), Effect.NETWORK, detail=query)
     if tool in EDITS:
         verb = "write" if tool == "Write" else "edit"
         effect = effect_of_path(place / _path(arguments), place)
-        return Ask(_short(f"{verb} {_file(arguments, place)}"), effect, detail=_change(arguments))
+        return Ask(short_line(f"{verb} {_file(arguments, place)}"), effect, detail=_change(arguments))
     looks = effect_of_look(_path(arguments), place)
     effect = looks if tool in _READS else Effect.READ if read_only else Effect.RUN if tool in _RUNS else Effect.UNKNOWN
     title = title_of(tool, arguments, place)
@@ -104,29 +103,18 @@ _INFINITIVE = {
 }
 
 
-def spoken_path(path: str, place: Path) -> str:
-    """A file as it is told of: below `place` from there on, anywhere else by its name alone."""
-    whole = Path(path)
-    if not whole.is_absolute():
-        return path
-    try:
-        return str(whole.relative_to(place))
-    except ValueError:
-        return whole.name
-
-
 def _path(arguments: Mapping[str, Any]) -> str:
     return next((text for key in ("file_path", "notebook_path", "path") if (text := _text(arguments, key))), "")
 
 
 def _file(arguments: Mapping[str, Any], place: Path) -> str:
-    return spoken_path(_path(arguments), place) or "files"
+    return short_path(_path(arguments), place) or "files"
 
 
 def _command(command: str, place: Path) -> str:
     command = _CHANGE_OF_PLACE.sub("", command.strip()).partition("\n")[0]
     command = command.replace(f"{place}/", "")
-    return _PATH.sub(lambda found: Path(found.group()).name, command)
+    return without_folders(command)
 
 
 def _change(arguments: Mapping[str, Any]) -> str:
@@ -159,8 +147,3 @@ def _of_server(tool: str) -> tuple[str, str] | None:
 def _text(arguments: Mapping[str, Any], name: str) -> str:
     value = arguments.get(name)
     return value if isinstance(value, str) else ""
-
-
-def _short(line: str) -> str:
-    line = " ".join(line.split())
-    return line if len(line) <= MAX_TITLE_CHARS else line[: MAX_TITLE_CHARS - 1].rstrip() + "…"

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+from keryx.agents.adapter import AskOwner
 from keryx.agents.base import FRESH_START, SteerUnavailable
 from keryx.agents.codex.approvals import answered
 from keryx.agents.codex.items import Meter, failed
@@ -17,7 +18,6 @@ from keryx.agents.codex.steers import Owed
 from keryx.agents.codex.thread import CodexThread
 from keryx.agents.codex.wire import Notification, Turn, parsed
 from keryx.agents.events import AgentEvent, Done, Failure, Notice, SessionId
-from keryx.agents.session import AskOwner
 
 log = logging.getLogger(__name__)
 

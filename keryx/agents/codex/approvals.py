@@ -9,18 +9,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from keryx.agents.adapter import AskOwner
 from keryx.agents.approver import Answer, Ask, Effect
-from keryx.agents.codex.items import short_path, unwrapped
+from keryx.agents.codex.items import unwrapped
 from keryx.agents.codex.jsonrpc import METHOD_NOT_FOUND, Params, RpcError
 from keryx.agents.codex.settings import Hold
 from keryx.agents.codex.wire import FileUpdate, Permissions, Request, parsed
-from keryx.agents.effects import effect_of_command, effect_of_path
-from keryx.agents.effects.spoken import spoken_command
-from keryx.agents.session import AskOwner
+from keryx.agents.effects import effect_of_command, effect_of_path, spoken_command, worst
+from keryx.agents.titles import short_path
 
 log = logging.getLogger(__name__)
-
-_ORDER = list(Effect)
 
 
 async def answered(
@@ -69,7 +67,7 @@ def command_ask(request: Request, inside: Path, hold: Hold) -> Ask:
         effect = Effect.UNKNOWN if hold.policy == "untrusted" else Effect.OUTSIDE
         text += " without its sandbox"
     if request.additional_permissions is not None:
-        effect = max(effect, _more(request.additional_permissions, inside), key=_ORDER.index)
+        effect = worst((effect, _more(request.additional_permissions, inside)))
     return Ask(text, effect, detail=_with_reason(command, request.reason))
 
 
@@ -78,7 +76,7 @@ def change_ask(request: Request, changes: Sequence[FileUpdate], inside: Path) ->
     effects = [effect_of_path(change.path, inside) for change in changes]
     if request.grant_root is not None:
         effects.append(effect_of_path(request.grant_root, inside))
-    effect = max(effects, key=_ORDER.index, default=Effect.OUTSIDE)
+    effect = worst(effects) if effects else Effect.OUTSIDE
     names = [short_path(change.path, inside) for change in changes]
     listed = " and ".join(Path(name).name for name in names[:2]) or "files"
     more = f" and {len(names) - 2} more" if len(names) > 2 else ""
@@ -94,7 +92,7 @@ def permissions_ask(request: Request, inside: Path) -> Ask:
     texts = ["use the network"] * network + ["write outside its directory"] * bool(writes)
     return Ask(
         " and ".join(texts) or "have more permissions",
-        max(_more(wanted, inside), Effect.OUTSIDE if not network else Effect.NETWORK, key=_ORDER.index),
+        worst((_more(wanted, inside), Effect.NETWORK if network else Effect.OUTSIDE)),
         detail=_with_reason("\n".join(writes), request.reason),
     )
 
@@ -103,7 +101,7 @@ def _more(permissions: Permissions, inside: Path) -> Effect:
     effects = [effect_of_path(path, inside) for path in _writes(permissions)]
     if _wants_network(permissions):
         effects.append(Effect.NETWORK)
-    return max(effects, key=_ORDER.index, default=Effect.READ)
+    return worst(effects)
 
 
 def _wants_network(permissions: Permissions) -> bool:

@@ -19,12 +19,11 @@ from keryx.agents.events import (
     ToolCall,
     ToolEnd,
 )
+from keryx.agents.titles import short_line, short_path, without_folders
 
-MAX_TITLE_CHARS = 120
 TRYING_AGAIN = "The provider doesn't answer as it should; Codex tries again"
 
 _SHELLS = frozenset({"bash", "sh", "zsh", "dash"})
-_PATH = re.compile(r"(?<![\w.:/])~?(?:/[^\s/'\"`;|&<>()]+){2,}/?")
 _ADDRESS = re.compile(r",? (?:url: )?\(?https?://[^\s,)]+\)?")
 _RESETS = re.compile(r"try again (?:at|in|on) (.+?)\.?$", re.IGNORECASE)
 _NO_MODEL = re.compile(r"\bmodel\b.*\b(not (?:supported|found|available)|does not exist|unknown)", re.IGNORECASE)
@@ -162,15 +161,15 @@ def title_of(item: Item, inside: Path) -> str | None:
     """What an item does, for a person: "Running pytest -q"; None when it is no tool. No whole paths."""
     match item.type:
         case "commandExecution":
-            return _short(
+            return short_line(
                 _reading(item.command_actions) or f"Running {_without_paths(unwrapped(item.command), inside)}"
             )
         case "mcpToolCall":
-            return _short(f"Using {item.tool} from {item.server}")
+            return short_line(f"Using {item.tool} from {item.server}")
         case "dynamicToolCall":
-            return _short(f"Using {item.tool}")
+            return short_line(f"Using {item.tool}")
         case "webSearch":
-            return _short(f"Searching the web for {item.query}") if item.query else "Searching the web"
+            return short_line(f"Searching the web for {item.query}") if item.query else "Searching the web"
         case "collabAgentToolCall" | "subAgentActivity":
             return "Handing on part of the work"
         case "imageGeneration":
@@ -189,14 +188,6 @@ def unwrapped(command: str) -> str:
     except ValueError:
         pass
     return command
-
-
-def short_path(path: str, inside: Path) -> str:
-    """A path for a person: as seen from the task's directory, else its last name."""
-    whole = Path(path)
-    if whole.is_relative_to(inside):
-        return str(whole.relative_to(inside))
-    return whole.name if whole.is_absolute() else path
 
 
 def failed(error: TurnError | None) -> Done:
@@ -260,9 +251,4 @@ def _reading(actions: list[CommandAction]) -> str | None:
 
 def _without_paths(command: str, inside: Path) -> str:
     command = command.replace(f"{inside}/", "").replace(str(inside), ".")
-    return _PATH.sub(lambda found: Path(found[0]).name, command)
-
-
-def _short(line: str) -> str:
-    line = " ".join(line.split())
-    return line if len(line) <= MAX_TITLE_CHARS else line[: MAX_TITLE_CHARS - 1].rstrip() + "…"
+    return without_folders(command)

@@ -4,11 +4,11 @@ import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
+from keryx.agents.adapter import AskOwner
 from keryx.agents.codex.items import Items
 from keryx.agents.codex.steers import Steers
 from keryx.agents.codex.thread import Bounds
 from keryx.agents.codex.wire import FileUpdate, Notification
-from keryx.agents.session import AskOwner
 
 Told = tuple[str, Notification]
 _MARGIN_S = 0.01

@@ -1,9 +1,10 @@
 """Codex, behind `codex app-server`: one process and one thread of it for each conversation.
 
-`codex_settings` says what a task's mode means there and what enforces it, `codex_approvals` what Codex is told when
+`settings` says what a task's mode means there and what enforces it, `approvals` what Codex is told when
 something is denied.
 """
 
+import asyncio
 from pathlib import Path
 
 from keryx.agents.codex.adapter import CodexAdapter
@@ -28,7 +29,7 @@ class CodexAgentRunner:
 
     async def open(self, task: Task, *, resume: str | None = None) -> AdaptedSession:
         program = program_for(self._equipment)
-        directory = self._equipment.workplace(task).resolve()
+        directory = (await asyncio.to_thread(self._equipment.workplace, task)).resolve()
         if self._sandboxed is None and task.mode != "full":
             self._sandboxed = await self._sandbox_works(program, directory)
         hold = hold_for(task.mode, sandboxed=self._sandboxed or False)

@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any
 
 from keryx.agents.equipment import Equipment, McpServer
-from keryx.agents.surroundings import find_program
+from keryx.agents.surroundings import bundled_program, find_program
 from keryx.errors import ConfigError
 
 API_KEY = "CODEX_API_KEY"
@@ -142,9 +142,8 @@ def _worktree_places(place: Path) -> list[Path]:
 
 def environment_for(equipment: Equipment) -> dict[str, str]:
     """What Codex's process sees, which is what its shell sees too: the API key is not in it."""
-    visible = {**equipment.environment, **equipment.login.variables}
-    hidden = equipment.login.blank | NEVER | {API_KEY}
-    return {name: value for name, value in visible.items() if name not in hidden}
+    hidden = NEVER | {API_KEY}
+    return {name: value for name, value in equipment.signed_in_environment.items() if name not in hidden}
 
 
 def program_for(equipment: Equipment) -> str:
@@ -155,21 +154,10 @@ def program_for(equipment: Equipment) -> str:
     if equipment.program:
         found = find_program(equipment.program, equipment.environment)
     else:
-        found = _bundled() or find_program("codex", equipment.environment)
+        found = bundled_program("codex_cli_bin", "bin/codex") or find_program("codex", equipment.environment)
     if found is None:
         raise ConfigError(
             "Codex is not installed: pip install 'keryx[codex]', or name its program in codex.program",
             spoken="Codex isn't installed on your machine.",
         )
     return found
-
-
-def _bundled() -> str | None:
-    try:
-        from codex_cli_bin import bundled_codex_path
-    except ImportError:
-        return None
-    try:
-        return str(bundled_codex_path())
-    except FileNotFoundError:
-        return None

@@ -55,12 +55,16 @@ def prepare_demo_projects(root: Path) -> tuple[str, ...]:
         half = root / f".{name}-unfinished"
         shutil.rmtree(half, ignore_errors=True)
         half.mkdir(parents=True)
-        _write_history(half, commits)
+        write_history(half, commits)
         half.rename(folder)
     return tuple(PROJECTS)
 
 
-def _write_history(folder: Path, commits: Mapping[str, Mapping[str, str]]) -> None:
+def write_history(folder: Path, commits: Mapping[str, Mapping[str, str]]) -> None:
+    """Make a repository of `folder`: the files of each commit, by its message. Without git the files alone. Blocking.
+
+    Raises `OSError`, or `subprocess.SubprocessError` when git cannot.
+    """
     with_git = shutil.which("git") is not None
 
     def git(*arguments: str) -> None:

@@ -16,10 +16,10 @@ from pathlib import Path
 
 from keryx.agents.approver import Effect
 from keryx.agents.effects.lines import judged
-from keryx.agents.effects.paths import effect_of_look, effect_of_path
+from keryx.agents.effects.paths import effect_of_look, effect_of_path, worst
 from keryx.agents.effects.spoken import spoken_command
 
-__all__ = ["effect_of_command", "effect_of_look", "effect_of_path", "spoken_command"]
+__all__ = ["effect_of_command", "effect_of_look", "effect_of_path", "spoken_command", "worst"]
 
 
 def effect_of_command(command: str, inside: Path) -> Effect:

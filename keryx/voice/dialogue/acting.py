@@ -9,12 +9,11 @@ from keryx.clock import Clock
 from keryx.security.redact import redact
 from keryx.tasks.manager import FollowUpHow
 from keryx.tasks.models import Task, TaskStatus
-from keryx.voice.dialogue.agent_choice import AgentChoice, how_words
+from keryx.voice.dialogue.agent_choice import AgentChoice, how_words, names_no_work
 from keryx.voice.dialogue.base import DialogueContext, TaskBrief, Understanding
 from keryx.voice.dialogue.lines import Line, Question
 from keryx.voice.dialogue.normalise import in_words
 from keryx.voice.dialogue.replies import Phrases, counted, in_a_sentence, listed, listed_names, task_name, task_number
-from keryx.voice.dialogue.slots import names_no_work
 from keryx.voice.dialogue.telling import STATE_WORDS, Telling
 from keryx.voice.tools.base import ToolResult
 from keryx.voice.tools.toolbox import Toolbox

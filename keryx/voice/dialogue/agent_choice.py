@@ -1,6 +1,7 @@
 """What has to be asked before work goes to an agent: another one, another model, a free hand."""
 
 import dataclasses
+import re
 from typing import Any
 
 from keryx.agents.model_owner import check_owner, model_owner
@@ -9,11 +10,21 @@ from keryx.errors import NotFound
 from keryx.voice.dialogue.base import Understanding
 from keryx.voice.dialogue.lines import Line, Question
 from keryx.voice.dialogue.models import spoken_model
+from keryx.voice.dialogue.normalise import Heard
 from keryx.voice.dialogue.replies import Phrases
 
 FULL_MODE = "full mode"
 """What is pending while the caller is asked whether an agent may have a free hand."""
 USUAL_MODE = "auto"
+
+
+_NO_WORK = re.compile(
+    r"(?:(?:please|just|only|now|so|then|and|yes|ok|okay|well) )*"
+    r"(?:(?:(?:do|take|handle|make|try|plan|run|start|use|have) )?(?:it|that|this|them|those|these|so|the work)"
+    r"(?: (?:for|with|to|on) (?:it|that|this|me))?"
+    r"|(?:do it |do that )?(?:in|with|use|using) (?:the )?\w+ mode|ask me(?: first| before(?: that)?)?)"
+    r"(?: (?:please|now|for me|first|again|instead))*"
+)
 
 
 class AgentChoice:
@@ -81,3 +92,11 @@ def how_words(model: str | None, mode: str) -> str:
     if model:
         return f"with {spoken_model(model)}"
     return f"with {mode} mode" if mode != USUAL_MODE else ""
+
+
+def names_no_work(description: str) -> bool:
+    """Whether nothing is left of a request once it is taken apart: "have Codex do it", with no word of what."""
+    norm = Heard(description).norm
+    return not norm or bool(
+        re.fullmatch(rf"(?:{_NO_WORK.pattern})(?: (?:please|now|for me|first|again|instead))*", norm)
+    )

@@ -63,23 +63,6 @@ _NEW_TASK = re.compile(
 )
 
 
-_NO_WORK = re.compile(
-    r"(?:(?:please|just|only|now|so|then|and|yes|ok|okay|well) )*"
-    r"(?:(?:(?:do|take|handle|make|try|plan|run|start|use|have) )?(?:it|that|this|them|those|these|so|the work)"
-    r"(?: (?:for|with|to|on) (?:it|that|this|me))?"
-    r"|(?:do it |do that )?(?:in|with|use|using) (?:the )?\w+ mode|ask me(?: first| before(?: that)?)?)"
-    r"(?: (?:please|now|for me|first|again|instead))*"
-)
-
-
-def names_no_work(description: str) -> bool:
-    """Whether nothing is left of a request once it is taken apart: "have Codex do it", with no word of what."""
-    norm = Heard(description).norm
-    return not norm or bool(
-        re.fullmatch(rf"(?:{_NO_WORK.pattern})(?: (?:please|now|for me|first|again|instead))*", norm)
-    )
-
-
 @dataclass
 class Work:
     """A request in parts."""

@@ -74,7 +74,7 @@ async def test_an_agent_that_is_not_there_is_named_and_said(bench: AcpBench):
     ids=["dies", "another version", "hangs"],
 )
 async def test_an_agent_that_does_not_begin_is_unavailable_and_gone(bench: AcpBench, traits: dict[str, Any], why: str):
-    bench.agent(**traits)
+    bench.behaving(**traits)
     if "hangs" in traits:
         bench.open_s = 1.0
     with pytest.raises(Unavailable, match=why) as error:
@@ -101,7 +101,7 @@ async def test_a_directory_that_is_gone_is_said(bench: AcpBench):
 
 
 async def test_nobody_signed_in_is_a_failure_that_says_so(bench: AcpBench):
-    bench.agent(signed_in=False)
+    bench.behaving(signed_in=False)
     result = await one_turn(bench)
     assert not result.ok
     assert result.spoken_summary == spoken(Failure.NOT_SIGNED_IN)
@@ -131,7 +131,7 @@ async def test_tool_servers_are_handed_on(bench: AcpBench):
     ("mode", "theirs"), [("plan", "plan"), ("ask", "ask"), ("auto", "ask"), ("full", "yolo")], ids=str
 )
 async def test_a_task_s_mode_is_the_agent_s_own(bench: AcpBench, options: bool, mode: str, theirs: str):
-    bench.agent(options=options)
+    bench.behaving(options=options)
     assert (await one_turn(bench, mode=mode)).ok
     assert bench.server.settings["mode"] == theirs
 
@@ -146,7 +146,7 @@ async def test_a_mode_taken_up_again_is_set_again(bench: AcpBench):
 
 @pytest.mark.parametrize("modes", [[], ["code", "auto"]], ids=str)
 async def test_without_a_mode_that_is_plainly_the_same_none_is_set(bench: AcpBench, modes: list[str]):
-    bench.agent(modes=modes)
+    bench.behaving(modes=modes)
     assert (await one_turn(bench, mode="auto")).ok
     assert bench.server.settings["mode"] == "ask"
 
@@ -168,7 +168,7 @@ async def test_an_unknown_model_is_a_failure_that_names_the_known_ones(bench: Ac
 
 
 async def test_a_model_where_there_is_no_choice_is_a_failure(bench: AcpBench):
-    bench.agent(models=[])
+    bench.behaving(models=[])
     result = await one_turn(bench, model="large")
     assert not result.ok
     assert result.spoken_summary == spoken(Failure.NO_SUCH_MODEL)
@@ -179,7 +179,7 @@ async def test_a_model_where_there_is_no_choice_is_a_failure(bench: AcpBench):
 
 @pytest.mark.parametrize("numbered", [True, False], ids=["numbered", "unnumbered"])
 async def test_pieces_become_whole_texts_and_thoughts_none(bench: AcpBench, numbered: bool):
-    bench.agent(numbers_messages=numbered)
+    bench.behaving(numbers_messages=numbered)
     listener = Listener()
     result = await one_turn(
         bench,
@@ -288,7 +288,7 @@ async def test_tokens_count_the_cached_ones_and_cost_is_the_turn_s_alone(bench: 
 )
 @pytest.mark.parametrize("allowed", [True, False], ids=["allowed", "refused"])
 async def test_the_option_is_chosen_by_its_kind(bench: AcpBench, order: list[str], allowed: bool):
-    bench.agent(permissions=order)
+    bench.behaving(permissions=order)
     bench.approver.otherwise = Answer(allowed)
     result = await one_turn(bench, Run("touch made"), mode="ask")
     assert result.ok, result.error
@@ -297,7 +297,7 @@ async def test_the_option_is_chosen_by_its_kind(bench: AcpBench, order: list[str
 
 
 async def test_yes_once_is_never_answered_with_always(bench: AcpBench):
-    bench.agent(permissions=["allow_always", "reject_always"])
+    bench.behaving(permissions=["allow_always", "reject_always"])
     result = await one_turn(bench, Run("touch made"), mode="ask")
     assert not result.ok
     assert result.error == "it ended its turn because this was not allowed: make the file made"
@@ -309,7 +309,7 @@ async def test_yes_once_is_never_answered_with_always(bench: AcpBench):
 
 @pytest.mark.parametrize("takes_up", ["load", "resume"])
 async def test_an_old_conversation_is_taken_up_without_telling_it_all_again(bench: AcpBench, takes_up: str):
-    bench.agent(takes_up=takes_up)
+    bench.behaving(takes_up=takes_up)
     first = await one_turn(bench, Say("The first answer of all."))
     session, listener = await bench.runner.open(bench.task(), resume=first.session_id), Listener()
     second = await ask(session, listener, "and now?")
@@ -321,7 +321,7 @@ async def test_an_old_conversation_is_taken_up_without_telling_it_all_again(benc
 
 
 async def test_an_agent_that_cannot_take_up_anything_starts_afresh(bench: AcpBench):
-    bench.agent(takes_up="")
+    bench.behaving(takes_up="")
     first = await one_turn(bench)
     session = await bench.runner.open(bench.task(), resume=first.session_id)
     assert getattr(session, "session_id", None) not in (None, first.session_id)
@@ -347,7 +347,7 @@ async def test_a_cancelled_command_is_gone(bench: AcpBench):
 
 
 async def test_an_agent_that_ignores_a_cancellation_is_ended_and_its_conversation_taken_up_again(bench: AcpBench):
-    bench.agent(ignores_cancel=True)
+    bench.behaving(ignores_cancel=True)
     bench.script(Stall("I will just"))
     session = await bench.runner.open(bench.task())
     async with asyncio.timeout(BOUND_S), asyncio.TaskGroup() as group:
@@ -383,7 +383,7 @@ async def test_an_agent_not_known_to_take_a_second_prompt_is_not_given_one(bench
 async def test_an_acknowledged_text_is_answered_in_this_run_whatever_the_agent_makes_of_it(
     bench: AcpBench, becomes: str
 ):
-    bench.agent(steers=becomes)
+    bench.behaving(steers=becomes)
     bench.steers = True
     begun = {
         "sessionUpdate": "agent_message_chunk",
@@ -411,7 +411,7 @@ async def test_an_acknowledged_text_is_answered_in_this_run_whatever_the_agent_m
 
 
 async def test_of_texts_sent_all_around_the_end_none_is_lost_and_none_doubled(bench: AcpBench):
-    bench.agent(steers="taken")
+    bench.behaving(steers="taken")
     bench.steers = True
     session = await bench.runner.open(bench.task(mode="full"))
     taken, refused = [], []

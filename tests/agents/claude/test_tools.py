@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from keryx.agents.approver import Effect
-from keryx.agents.claude.tools import MAX_TITLE_CHARS, permission_for, title_of
+from keryx.agents.claude.tools import permission_for, title_of
+from keryx.agents.titles import MAX_TITLE_CHARS
 
 PLACE = Path("/home/owner/shop")
 

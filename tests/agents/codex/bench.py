@@ -3,18 +3,14 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from keryx.agents.codex.runner import Bounds, CodexAgentRunner
-from keryx.agents.equipment import Equipment, Login, Patience
-from keryx.agents.processes import AgentProcesses
-from keryx.agents.surroundings import small_environment
-from keryx.tasks.models import Task, TaskStatus
+from keryx.agents.equipment import Login
+from tests.agents.bench import AgentBench, equipment_below
 from tests.support.responses_server import ResponsesServer, responses_server
-from tests.support.scripted_approver import ScriptedApprover
 
 WHY_NOT = None if find_spec("codex_cli_bin") else "Codex is not installed: pip install 'keryx[codex]'"
 """Why nothing can be run on this bench; None when it can."""
@@ -39,19 +35,16 @@ stream_max_retries = 1
 
 
 @dataclass
-class CodexBench:
-    """`runner` opens real conversations; `workplace` is where its tasks start, `home` its private `CODEX_HOME`."""
+class CodexBench(AgentBench):
+    """`runner` opens real conversations; `home` is its private `CODEX_HOME`."""
 
-    equipment: Equipment
     server: ResponsesServer
-    approver: ScriptedApprover
-    workplace: Path
     home: Path
     bounds: Bounds = Bounds()
-    secret = KEY
-    asks_questions = True
-    steers = True
     _runner: CodexAgentRunner | None = None
+
+    agent = "codex"
+    secret = KEY
 
     @property
     def runner(self) -> CodexAgentRunner:
@@ -61,8 +54,7 @@ class CodexBench:
         return self._runner
 
     def equipped(self, **changes: Any) -> None:
-        """Change the equipment of the conversations to come."""
-        self.equipment = replace(self.equipment, **changes)
+        super().equipped(**changes)
         self._runner = None
 
     def bounded(self, **changes: float) -> None:
@@ -76,15 +68,6 @@ class CodexBench:
         config = CONFIG.format(model=MODEL, url=url or self.server.url)
         (self.home / "config.toml").write_text(lines + config)
 
-    def surrounded(self, **variables: str) -> None:
-        """Add environment variables for the conversations to come."""
-        self.equipped(environment={**self.equipment.environment, **variables})
-
-    def task(self, **changes: Any) -> Task:
-        """A task in mode auto, with `changes` to its fields."""
-        task = Task(1, "a task", TaskStatus.RUNNING, "codex", datetime(2026, 3, 2, 9, 0, tzinfo=UTC))
-        return replace(task, **changes)
-
 
 @asynccontextmanager
 async def codex_bench(tmp_path: Path) -> AsyncIterator[CodexBench]:
@@ -94,20 +77,11 @@ async def codex_bench(tmp_path: Path) -> AsyncIterator[CodexBench]:
     until a test sets `answers` or `otherwise`; `await bench.runner.open(bench.task(mode="ask"))` opens a conversation,
     which the test closes.
     """
-    approver = ScriptedApprover()
-    # Two surprises at once: a space, and letters that are not Latin.
-    workplace, home = tmp_path / "работа one", tmp_path / "codex-home"
-    workplace.mkdir()
+    home = tmp_path / "codex-home"
     home.mkdir()
     async with responses_server() as server:
-        equipment = Equipment(
-            workplace=lambda task: workplace,
-            processes=AgentProcesses(tmp_path / "data"),
-            login=Login("API key", {"CODEX_API_KEY": KEY}),
-            approver=approver,
-            patience=Patience(idle_s=60.0, deadline_s=120.0),
-            environment=small_environment(HOME=str(tmp_path), CODEX_HOME=str(home)),
-        )
-        bench = CodexBench(equipment, server, approver, workplace, home)
+        login = Login("API key", {"CODEX_API_KEY": KEY})
+        equipment, approver, workplace = equipment_below(tmp_path, login, CODEX_HOME=str(home))
+        bench = CodexBench(equipment, approver, workplace, server, home)
         bench.configured()
         yield bench

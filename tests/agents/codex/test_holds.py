@@ -249,7 +249,7 @@ def equipped(tmp_path: Path, **changes: Any) -> Equipment:
 def test_a_server_with_an_address_and_one_with_a_command_are_set_up(tmp_path: Path):
     servers = {"far": McpServer(url="https://example.org/mcp"), "near": McpServer(("serve", "-x"), None, {"K": "v"})}
     settings = thread_settings(
-        hold_for("auto", sandboxed=True), Path("/work"), None, equipped(tmp_path, mcp_servers=servers)
+        hold_for("auto", sandboxed=True), Path("/srv"), None, equipped(tmp_path, mcp_servers=servers)
     )
     assert settings["config"]["mcp_servers"] == {
         "far": {"url": "https://example.org/mcp", "default_tools_approval_mode": "prompt"},
@@ -278,14 +278,14 @@ async def test_a_project_that_the_owner_distrusts_stays_distrusted(bench: CodexB
 
 @pytest.mark.parametrize(
     ("written", "trusted"),
-    [(None, True), ("", True), ('[projects."/work"]\ntrust_level = "untrusted"', False), ("not toml", False)],
+    [(None, True), ("", True), ('[projects."/srv"]\ntrust_level = "untrusted"', False), ("not toml", False)],
     ids=["no file", "nothing", "distrusted above", "unreadable"],
 )
 def test_what_the_owner_says_of_a_directory_holds_for_what_is_in_it(tmp_path: Path, written: str | None, trusted: bool):
     if written is not None:
         (tmp_path / ".codex").mkdir()
         (tmp_path / ".codex/config.toml").write_text(written)
-    settings = thread_settings(hold_for("auto", sandboxed=True), Path("/work/parser"), None, equipped(tmp_path))
+    settings = thread_settings(hold_for("auto", sandboxed=True), Path("/srv/parser"), None, equipped(tmp_path))
     assert ("projects" in settings["config"]) is trusted
 
 
@@ -315,7 +315,7 @@ async def put(method: str, params: dict, *, ask_fails: bool = False, allowed: bo
         return Answer(allowed)
 
     hold = hold_for(mode, sandboxed=True)
-    return await answered(method, params, ask, inside=Path("/work/project"), hold=hold, changes={}), asks
+    return await answered(method, params, ask, inside=Path("/srv/project"), hold=hold, changes={}), asks
 
 
 COMMAND, CHANGE = "item/commandExecution/requestApproval", "item/fileChange/requestApproval"

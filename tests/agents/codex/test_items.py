@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from keryx.agents.codex.items import TRYING_AGAIN, Items, Meter, failed, short_path, title_of, unwrapped
+from keryx.agents.codex.items import TRYING_AGAIN, Items, Meter, failed, title_of, unwrapped
 from keryx.agents.codex.steers import Owed, Steers
 from keryx.agents.codex.wire import Item, Notification, TurnError, parsed
 from keryx.agents.events import (
@@ -20,6 +20,7 @@ from keryx.agents.events import (
     ToolCall,
     ToolEnd,
 )
+from keryx.agents.titles import short_path
 
 INSIDE = Path("/home/ada/projects/parser")
 

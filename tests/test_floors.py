@@ -49,13 +49,13 @@ MAY_IMPORT: dict[str, set[str]] = {
     "agents": {"tasks.models", "security"},
     "tasks": {"tasks.models", "agents", "store", "security"},
     "approvals": {"tasks.models", "agents", "store", "security"},
-    "voice": {"tasks", "tasks.models", "approvals", "security", "store"},
+    "voice": {"tasks", "tasks.models", "approvals", "security", "store", "workspace"},
     "memory": {"tasks", "tasks.models", "approvals", "security", "store"},
     "notify": {"tasks", "tasks.models", "security", "store", "memory"},
-    "agency": {"config", "agents", "approvals", "tasks", "tasks.models", "security"},
+    "agency": {"config", "agents", "approvals", "tasks", "tasks.models", "security", "workspace"},
     "app": {room for room, floor in FLOOR.items() if 0 < floor < 5},
     "server": {"app", "config", "security", "tasks", "tasks.models", "voice"},
-    "cli": {"server", "app", "agency", "config", "tasks", "tasks.models"},
+    "cli": {"server", "app", "agency", "config", "tasks", "tasks.models", "workspace"},
 }
 """Beside themselves and the ground floor."""
 
@@ -97,9 +97,18 @@ SDK_HOMES: dict[str, tuple[str, ...]] = {
     "num2words": ("keryx.voice",),
     "rapidfuzz": ("keryx.voice",),
     "numpy": ("keryx.voice", "keryx.cli.sound"),
+    "mcp": ("keryx.workspace.server",),
+    "mcp_types": ("keryx.workspace.server",),
+    "googleapiclient": ("keryx.workspace",),
+    "google_auth_oauthlib": ("keryx.workspace.auth", "keryx.workspace.signing_in"),
+    "oauthlib": ("keryx.workspace.auth", "keryx.workspace.signing_in"),
+    "google": ("keryx.workspace",),
+    "google_auth_httplib2": ("keryx.workspace",),
+    "httplib2": ("keryx.workspace",),
     "claude_agent_sdk": ("keryx.agents.claude.adapter", "keryx.agents.claude.launch"),
     "pydantic": (
         *("keryx.config", "keryx.server", "keryx.voice", "keryx.cli.understand", "keryx.cli.serve"),
+        "keryx.workspace",
         "keryx.agents.codex.wire",
     ),
 }

@@ -44,6 +44,11 @@ class Places:
         return self.data_dir / "reports"
 
     @property
+    def google_dir(self) -> Path:
+        """How the owner is signed in at Google; there once they are."""
+        return self.data_dir / "google"
+
+    @property
     def lock_file(self) -> Path:
         return self.data_dir / "keryx.lock"
 

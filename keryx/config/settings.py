@@ -176,6 +176,18 @@ class Codex(Section):
     """Pays by use; kept in secrets.toml. The voice's key is never used for it."""
 
 
+class Google(Section):
+    """The owner's mail and calendar, once `keryx auth login google` has been gone through."""
+
+    for_agents: bool = Field(default=True, description="true or false")
+    """Whether agents are handed the tools for mail and calendar; the voice answers from them in any case."""
+
+    api_url: Annotated[Annotated[Text, AfterValidator(checks.origin)] | None, Optional] = Field(
+        default=None, description='an https origin, as "https://google.example.org" (http: this machine only)'
+    )
+    """Another server that speaks Google's interfaces, such as a gateway; None: Google's own."""
+
+
 class Tasks(Section):
     """How much at once, and how much in a day."""
 
@@ -232,6 +244,7 @@ class Settings(Section):
     )
     """Servers of tools that every agent is handed: an address, or a command line with `VARIABLE=value` before it."""
 
+    google: Google = Field(default_factory=Google)
     tasks: Tasks = Field(default_factory=Tasks)
     voice: Voice = Field(default_factory=Voice)
 

@@ -7,13 +7,15 @@ import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Literal
 
 import typer
 
 from keryx.cli import understand
 from keryx.cli.version import version
 from keryx.errors import KeryxError
+from keryx.workspace.features import Feature
 
 # Click's own class for wrong use is in a private module of typer; its public child shows the way.
 WrongUse: type[Exception] = typer.BadParameter.__bases__[0]
@@ -32,10 +34,13 @@ app = typer.Typer(
 )
 tasks_app = typer.Typer(help="What was asked for, and what became of it.", no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(tasks_app, name="tasks")
+auth_app = typer.Typer(help="Signing in at Google, for mail and calendar.", no_args_is_help=True, rich_markup_mode=None)
+app.add_typer(auth_app, name="auth")
 agents_app = typer.Typer(invoke_without_command=True, rich_markup_mode=None)
 app.add_typer(agents_app, name="agents")
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
+Service = Annotated[Literal["google"], typer.Argument(metavar="SERVICE", help="Where: google.")]
 TaskId = Annotated[int, typer.Argument(min=1, metavar="N", help="The task's number.")]
 
 
@@ -176,6 +181,48 @@ def agents_try(
     from keryx.cli.agents import try_out
 
     try_out(name, model=model, mode=mode, as_json=json)
+
+
+@auth_app.command("login")
+def auth_login(
+    service: Service,
+    client: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Your OAuth client, as Google offers it for download; kept for later logins."
+        ),
+    ] = None,
+    only: Annotated[
+        list[Feature] | None,
+        typer.Option(
+            metavar="FEATURE", help=f"Ask for this only, of {', '.join(Feature)}; may be given several times."
+        ),
+    ] = None,
+    headless: Annotated[
+        bool, typer.Option("--headless", help="Open no browser here: print the link, and read the pasted address.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Sign in, once: the link to Google's consent, then everything by itself."""
+    from keryx.cli.auth import log_in
+
+    log_in(only=only or (), client=client, headless=headless, as_json=json)
+
+
+@auth_app.command("status")
+def auth_status(json: Json = False) -> None:
+    """Who is signed in, what Keryx may do, until when, and what is wrong."""
+    from keryx.cli.auth import print_status
+
+    print_status(as_json=json)
+
+
+@auth_app.command("logout")
+def auth_logout(service: Service, json: Json = False) -> None:
+    """Take the sign-in back at Google, and forget it here."""
+    from keryx.cli.auth import log_out
+
+    log_out(as_json=json)
 
 
 def run(arguments: Sequence[str] | None = None) -> None:

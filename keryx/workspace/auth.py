@@ -17,7 +17,7 @@ from keryx.clock import Clock, SystemClock
 from keryx.errors import ConfigError, Unavailable
 from keryx.workspace import oauth
 from keryx.workspace.features import Feature, features_of
-from keryx.workspace.kept import Folder, Kept
+from keryx.workspace.kept import Client, Folder, Kept, client_from
 from keryx.workspace.oauth import INSTALL, TokenRefused
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class SignIn:
     """How the owner stands at Google, as far as this machine knows."""
 
     signed_in: bool
-    """Whether a sign-in is kept that can be read. Whether Google still takes it: `wrong`."""
+    """Whether there is a sign-in that works, as far as is known."""
     address: str = ""
     """Whose account it is; empty when what was granted does not show it."""
     features: frozenset[Feature] = frozenset()
@@ -107,7 +107,7 @@ class GoogleAccount:
         if kept is None:
             return SignIn(signed_in=False)
         return SignIn(
-            signed_in=True,
+            signed_in=not kept.refused,
             address=kept.address,
             features=features_of(kept.scopes),
             since=kept.since,
@@ -162,10 +162,24 @@ class GoogleAccount:
             self._replace(kept, newer)
             return newer
 
-    def keep(self, kept: Kept) -> None:
-        """Store a new login in place of any other."""
+    def client(self, given: Path | None = None) -> Client | None:
+        """The OAuth client to log in with: the one in the file `given`, else the one of an earlier login, else None.
+
+        `ConfigError` when its file cannot be read or is something else.
+        """
+        if given is None:
+            return self.folder.read_client()
+        try:
+            text = given.expanduser().read_text(encoding="utf-8", errors="replace")
+        except OSError as error:
+            raise ConfigError(f"cannot read {given} ({error.strerror}); name the file that Google offers") from None
+        return client_from(text, str(given))
+
+    def keep(self, kept: Kept, client: Client) -> None:
+        """Store a new login in place of any other, and the client that it was made with."""
         self.folder.prepare()
         with self.folder.locked():
+            self.folder.write_client(client)
             self.folder.write(kept)
 
     def log_out(self) -> SignedOut:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from keryx.config.checks import is_loopback
+from keryx.config.places import make_private
 from keryx.errors import ConfigError, Unavailable
 from keryx.private import write_private
 
@@ -124,6 +125,8 @@ def _is_safe(url: str) -> bool:
 class Folder:
     """Where a sign-in is kept. Blocking."""
 
+    lock_wait_s = LOCK_WAIT_S
+
     def __init__(self, path: Path) -> None:
         self.path = path
         self.sign_in = path / SIGN_IN_FILE
@@ -171,13 +174,13 @@ class Folder:
         """Nobody else changes the sign-in meanwhile; `Unavailable` when somebody does for too long."""
         from filelock import FileLock, Timeout
 
-        lock = FileLock(self.path / LOCK_FILE, mode=0o600, timeout=LOCK_WAIT_S)
+        lock = FileLock(self.path / LOCK_FILE, mode=0o600, timeout=self.lock_wait_s)
         held = True
         try:
             lock.acquire()
         except Timeout:
             raise Unavailable(
-                f"another program has been busy with the sign-in in {self.path} for {LOCK_WAIT_S:.0f} s; try again",
+                f"another program has been busy with the sign-in in {self.path} for too long; try again",
                 spoken="Your Google sign-in is busy. Ask me again in a moment.",
             ) from None
         except OSError:
@@ -191,8 +194,8 @@ class Folder:
                 lock.release()
 
     def prepare(self) -> None:
-        """Make the folder, for the owner only; one that was opened to others is closed again."""
-        self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        """Make the folder, for the owner only; one that was opened to others is closed again. `ConfigError`."""
+        make_private(self.path)
         _close(self.path, 0o700)
 
     def _write(self, path: Path, text: str) -> None:

@@ -15,6 +15,7 @@ from keryx.errors import ConfigError, Unavailable
 WAIT_S = 10.0
 """How long Google may take to connect, and to answer."""
 USUAL_LIFETIME_S = 3600.0
+_SOMETHING_ELSE = "something else answered: a network's own sign-in page?"
 INSTALL = "pip install 'keryx[google]'"
 
 
@@ -109,8 +110,8 @@ def ask(url: str, *, form: Mapping[str, str] | None = None, token: str | None = 
         answer = json.loads(body) if body else {}
     except ValueError:
         answer = None
-    if not isinstance(answer, dict):
-        raise _unreachable("something else answered: a network's own sign-in page?")
+    if not isinstance(answer, dict) or 300 <= response.status < 400:
+        raise _unreachable(_SOMETHING_ELSE)
     return response.status, answer
 
 
@@ -131,8 +132,10 @@ def _unreachable(why: str) -> Unavailable:
 def _tokens(token_uri: str, **form: str) -> Tokens:
     status, answer = ask(token_uri, form=form)
     access_token, refresh_token = answer.get("access_token"), answer.get("refresh_token")
-    if status != 200 or not isinstance(access_token, str) or not access_token:
+    if "error" in answer:
         raise TokenRefused(_word(answer) or f"HTTP {status}")
+    if status != 200 or not isinstance(access_token, str) or not access_token:
+        raise _unreachable(_SOMETHING_ELSE)
     scope = answer.get("scope")
     return Tokens(
         access_token=access_token,

@@ -7,19 +7,19 @@ nothing else on it but what tells whose account it is.
 import base64
 import contextlib
 import hashlib
+import http.client
 import http.server
 import itertools
 import json
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, Protocol
 from urllib.parse import parse_qs, urlencode, urlsplit
 
-from keryx.clock import Clock, SystemClock
+from keryx.clock import Clock
 from keryx.workspace.auth import GoogleAccount
 from keryx.workspace.features import Feature, scopes_of
 from keryx.workspace.kept import Client, Kept
@@ -79,11 +79,13 @@ class OAuth:
         self.unticked: set[str] = set()
         """Scopes that the owner leaves out on the consent page."""
         self.gives_refresh_token = True
-        self.lifetime_s = LIFETIME_S
+        self.lifetime_s: Any = LIFETIME_S
         self.ends_in_s: int | None = None
         """What a project in "Testing" is told: when the refresh token ends."""
         self.faults: deque[Answer] = deque()
         """What the next requests for tokens or revocation get instead of an answer."""
+        self.meanwhile: Callable[[], object] | None = None
+        """Done once, while the next request for tokens waits for its answer."""
         self.asked: list[tuple[str, dict[str, str]]] = []
         """Each request's path and fields."""
         self._codes: dict[str, _Code] = {}
@@ -127,6 +129,9 @@ class OAuth:
                 answer = self._revoke
             case _:
                 return None
+        if method == "POST" and (meanwhile := self.meanwhile):
+            self.meanwhile = None
+            meanwhile()
         with self._lock:
             self.asked.append((parts.path, fields))
             if self.faults and method == "POST":
@@ -238,6 +243,19 @@ def client_file(path: Path, server: Authorising) -> Path:
     return path
 
 
+def follow(link: str) -> str:
+    """Where a browser on another machine ends that opens the consent page: the address that its owner copies."""
+    parts = urlsplit(link)
+    connection = http.client.HTTPConnection(parts.netloc, timeout=30)
+    try:
+        connection.request("GET", f"{parts.path}?{parts.query}")
+        answer = connection.getresponse()
+        assert answer.status == 302, answer.read()
+        return answer.headers["Location"]
+    finally:
+        connection.close()
+
+
 def signed_in(
     folder: Path,
     server: Authorising,
@@ -247,10 +265,9 @@ def signed_in(
     clock: Clock | None = None,
 ) -> GoogleAccount:
     """The account of somebody who has just gone through `keryx auth login google`, kept in `folder`."""
-    account = GoogleAccount(folder, clock=clock or SystemClock())
+    account = GoogleAccount(folder, clock=clock)
     scopes = scopes_of(features)
     refresh_token, access_token = server.oauth.grant(scopes)
-    account.folder.write_client(client(server))
     account.keep(
         Kept(
             login=refresh_token.rpartition("-")[2],
@@ -263,8 +280,9 @@ def signed_in(
             lifetime_s=server.oauth.lifetime_s,
             scopes=scopes,
             address=address,
-            since=account.clock.now().astimezone(UTC) if clock else datetime.now(UTC),
-        )
+            since=account.clock.now(),
+        ),
+        client(server),
     )
     return account
 

@@ -1,0 +1,229 @@
+"""A file that came with a message, put on the disk: whole or not at all, over nothing, and nowhere else than allowed.
+
+What the sender called it is their word: it becomes one plain name. Folders are opened step by step without following a
+link, so that nothing can be put in between the check and the writing.
+"""
+
+import base64
+import binascii
+import contextlib
+import errno
+import json
+import os
+import re
+import secrets
+import unicodedata
+from collections.abc import Iterable, Iterator
+from pathlib import Path, PurePath
+
+from keryx.errors import Refused, Unavailable
+
+MOST_NAME_BYTES = 255
+MOST_SAME_NAMES = 999
+_OTHER_FIELDS_BYTES = 65_536
+_PART = re.compile(rb'"data"\s*:\s*"')
+_FORBIDDEN = re.compile(r'[\\/:*?"<>|]')
+_RESERVED = re.compile(r"(?i)^(con|prn|aux|nul|com\d|lpt\d)(\.|$)")
+_NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EACCES}
+
+
+class BrokenAnswer(ValueError):
+    """What came is not, or not the whole of, what Gmail answers with."""
+
+
+def decoded(answer: Iterable[bytes]) -> Iterator[bytes]:
+    """The file in the answer to `attachments.get`, which is one JSON object around base64url, as it comes in. Pure.
+
+    Holds one piece at a time, however large the file. `BrokenAnswer` when the object is not whole, or says another
+    size than came; what was yielded before is then worth nothing.
+    """
+    pieces = iter(answer)
+    head = b""
+    for piece in pieces:
+        head += piece
+        if found := _PART.search(head):
+            break
+        if len(head) > _OTHER_FIELDS_BYTES:
+            raise BrokenAnswer("no file in it")
+    else:
+        raise BrokenAnswer("no file in it")
+    before, rest, size = head[: found.start()], head[found.end() :], 0
+    kept, after = b"", None
+    while True:
+        text, quote, tail = rest.partition(b'"')
+        kept += text
+        # JSON may write the padding as an escape; it stands at the end, so only the end can be a part of one.
+        whole = len(kept) if quote else (len(kept) - len(kept) % 4 if b"\\" not in kept else kept.index(b"\\") // 4 * 4)
+        chunk, kept = kept[:whole], kept[whole:]
+        if len(kept) > 64:
+            raise BrokenAnswer("no base64")
+        content = _base64(chunk)
+        size += len(content)
+        if content:
+            yield content
+        if quote:
+            after = tail
+            break
+        rest = next(pieces, None)
+        if rest is None:
+            raise BrokenAnswer("it broke off")
+    for piece in pieces:
+        after += piece
+        if len(after) > _OTHER_FIELDS_BYTES:
+            raise BrokenAnswer("more than a file in it")
+    try:
+        told = json.loads(before + b'"data":""' + after).get("size", size)
+    except (ValueError, AttributeError):
+        raise BrokenAnswer("it broke off") from None
+    if told != size:
+        raise BrokenAnswer(f"{size} bytes came of {told}")
+
+
+def _base64(text: bytes) -> bytes:
+    text = text.replace(b"\\u003d", b"=").replace(b"\\u003D", b"=").rstrip(b"=")
+    try:
+        return base64.b64decode(text + b"=" * (-len(text) % 4), altchars=b"-_", validate=True)
+    except binascii.Error:
+        raise BrokenAnswer("no base64") from None
+
+
+def safe_name(name: str) -> str:
+    """A file's name made of whatever a sender called it: one part, visible, not hidden, at most 255 bytes. Pure."""
+    text = "".join(_shown(letter) for letter in unicodedata.normalize("NFC", name))
+    text = " ".join(_FORBIDDEN.sub("_", text).split()).strip(". ")
+    if not text.strip("_ "):
+        text = "attachment"
+    if _RESERVED.match(text):
+        text = f"_{text}"
+    return _shortened(text, "")
+
+
+def _shown(letter: str) -> str:
+    """Controls and letters that turn the order around, or cannot be seen, are left out; any kind of space is one."""
+    match unicodedata.category(letter):
+        case "Cc" | "Zs" | "Zl" | "Zp":
+            return " "
+        case "Cf" | "Cs" | "Co" | "Cn":
+            return ""
+        case _:
+            return letter
+
+
+def _shortened(name: str, mark: str) -> str:
+    """`name` with `mark` before its ending, cut so that it fits."""
+    stem, ending = os.path.splitext(name)
+    if len(ending.encode()) > 20:
+        stem, ending = name, ""
+    room = MOST_NAME_BYTES - len(f"{mark}{ending}".encode())
+    return stem.encode()[:room].decode(errors="ignore").rstrip(" ") + mark + ending
+
+
+class Folder:
+    """Where files may be put: `root` and the folders in it. `root` must exist."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = Path(os.path.realpath(root))
+
+    def inside(self, path: str) -> Path:
+        """The real path that `path`, absolute or from `root`, leads to; `Refused` when that is outside."""
+        real = Path(os.path.realpath(self.root / path))
+        if "\0" in path or not real.is_relative_to(self.root):
+            raise Refused(
+                f"{PurePath(path).name or 'that'} is outside the task's own folder, where mail's files may be",
+                spoken="I only touch files in the task's own folder.",
+            )
+        return real
+
+    def put(self, content: Iterable[bytes], *, name: str, wanted: str | None = None, size: int | None = None) -> Path:
+        """Write a file called `wanted` (which may begin with a folder that exists) or, made safe, `name`.
+
+        Another file of that name stays; the new one becomes "name (2)". `size` is what must have come in the end.
+        Raises `Refused`, `Unavailable` (a full disk, an incomplete file), and what `content` raises; then nothing is
+        left.
+        """
+        where = self.inside(str(PurePath(wanted).parent)) if wanted else self.root
+        name = PurePath(wanted).name if wanted else name
+        name = safe_name(name)
+        folder = self._opened(where)
+        try:
+            draft = f".{secrets.token_hex(8)}.part"
+            try:
+                self._write(folder, draft, content, size)
+                return where / _take_name(folder, draft, name)
+            except OSError as error:
+                raise _unwritten(error) from None
+            finally:
+                with contextlib.suppress(OSError):
+                    os.unlink(draft, dir_fd=folder)
+        finally:
+            os.close(folder)
+
+    def _opened(self, where: Path) -> int:
+        """A descriptor of the folder `where`, got to from `root` over no link."""
+        flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+        try:
+            folder = os.open(self.root, flags)
+            for part in where.relative_to(self.root).parts:
+                try:
+                    deeper = os.open(part, flags, dir_fd=folder)
+                finally:
+                    os.close(folder)
+                folder = deeper
+        except OSError as error:
+            missing = error.errno == errno.ENOENT
+            raise Refused(
+                f"the folder {where.name} {'is not there; make it first' if missing else 'cannot be written to'}",
+                spoken="There is no such folder in the task's own." if missing else "I can't write to that folder.",
+            ) from None
+        return folder
+
+    def _write(self, folder: int, draft: str, content: Iterable[bytes], size: int | None) -> None:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        came = 0
+        with open(os.open(draft, flags, 0o600, dir_fd=folder), "wb", buffering=0) as file:
+            for chunk in content:
+                came += len(chunk)
+                if size is not None and came > size:
+                    break
+                view = memoryview(chunk)
+                while view:
+                    view = view[file.write(view) :]
+            if size is not None and came != size:
+                raise Unavailable(
+                    f"the attachment did not come whole ({came} of {size} bytes); nothing was saved, try again",
+                    spoken="The file didn't come through whole, so I saved nothing. Ask me again in a minute.",
+                )
+            os.fsync(file.fileno())
+
+
+def _take_name(folder: int, draft: str, name: str) -> str:
+    """Give the finished draft the first name that is free; which."""
+    for number in range(1, MOST_SAME_NAMES + 1):
+        free = name if number == 1 else _shortened(name, f" ({number})")
+        try:
+            os.link(draft, free, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+        except FileExistsError:
+            continue
+        except OSError as error:
+            if error.errno not in _NO_LINKS:
+                raise
+            # A disk without links: the name is taken by an empty file, which the draft then replaces.
+            try:
+                os.close(os.open(free, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600, dir_fd=folder))
+            except FileExistsError:
+                continue
+            os.replace(draft, free, src_dir_fd=folder, dst_dir_fd=folder)
+        return free
+    raise Refused(f"there are {MOST_SAME_NAMES} files of that name already; say another one")
+
+
+def _unwritten(error: OSError) -> Unavailable:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        return Unavailable(
+            "the disk is full: the attachment was not saved and nothing of it is left; make room and try again",
+            spoken="The disk is full, so I couldn't save it.",
+        )
+    return Unavailable(
+        f"the attachment could not be written ({type(error).__name__}: {error.strerror}); nothing of it is left",
+        spoken="I couldn't write the file.",
+    )

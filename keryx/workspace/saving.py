@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePath
 
 from keryx.errors import Refused, Unavailable
+from keryx.workspace.plain import one_line
 
 MOST_NAME_BYTES = 255
 MOST_SAME_NAMES = 999
@@ -126,10 +127,13 @@ class Folder:
 
     def inside(self, path: str) -> Path:
         """The real path that `path`, absolute or from `root`, leads to; `Refused` when that is outside."""
-        real = Path(os.path.realpath(self.root / path))
-        if "\0" in path or not real.is_relative_to(self.root):
+        try:
+            real = Path(os.path.realpath(self.root / path))
+        except ValueError:  # a NUL or half a character in it
+            real = None
+        if real is None or not real.is_relative_to(self.root):
             raise Refused(
-                f"{PurePath(path).name or 'that'} is outside the task's own folder, where mail's files may be",
+                f"{one_line(PurePath(path).name) or 'that'} is outside the task's own folder, where mail's files may be",
                 spoken="I only touch files in the task's own folder.",
             )
         return real

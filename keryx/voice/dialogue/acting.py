@@ -10,8 +10,10 @@ from keryx.security.redact import redact
 from keryx.tasks.manager import FollowUpHow
 from keryx.tasks.models import Task, TaskStatus
 from keryx.voice.dialogue.agent_choice import AgentChoice, how_words, names_no_work
-from keryx.voice.dialogue.base import DialogueContext, TaskBrief, Understanding
+from keryx.voice.dialogue.base import DialogueContext, Looked, TaskBrief, Understanding
+from keryx.voice.dialogue.diary_told import DiaryTold
 from keryx.voice.dialogue.lines import Line, Question
+from keryx.voice.dialogue.mail_told import MailTold, told_of
 from keryx.voice.dialogue.normalise import in_words
 from keryx.voice.dialogue.replies import Phrases, counted, in_a_sentence, listed, listed_names, task_name, task_number
 from keryx.voice.dialogue.telling import STATE_WORDS, Telling
@@ -33,12 +35,17 @@ class Acting:
         self._manager = toolbox.manager
         self._phrases = phrases
         self._clock = clock
+        self._zone = zone
         self.telling = Telling(phrases, zone)
+        self._mail = MailTold(phrases)
+        self._diary = DiaryTold(phrases)
         self._choosing = AgentChoice(toolbox.registry, phrases)
         self.told_order: list[int] = []
         """The tasks last listed aloud: what "the third one" counts."""
         self.told: int | None = None
         """The task whose result was spoken last in this call."""
+        self.looked: Looked | None = None
+        """The question about mail or the calendar that was answered last, until a task is spoken of."""
         self._requests = 0
 
     async def context(self, focus: int | None, asked: Question | None) -> DialogueContext:
@@ -55,6 +62,7 @@ class Acting:
             asked.pending if asked else None,
             asked.text if asked else "",
             self.told,
+            self.looked,
         )
 
     def new_request(self) -> str:
@@ -81,6 +89,8 @@ class Acting:
                 return await self._call_back(understood, request)
             case "list_projects":
                 return self._projects()
+            case "check_mail" | "check_calendar":
+                return await self._look_up(understood.tool, understood, request)
             case _:
                 return [Line(self._phrases.say("failed_here"))]
 
@@ -278,6 +288,19 @@ class Acting:
             return [Line(self._phrases.say("projects", projects=listed(projects)))]
         named = listed(projects[:NAMED_CHOICES])
         return [Line(self._phrases.say("projects_many", count=in_words(len(projects)), projects=named))]
+
+    async def _look_up(self, tool: str, understood: Understanding, request: str) -> list[Line]:
+        result = await self._toolbox.call(tool, understood.arguments, call_id=request)
+        if not result.ok:
+            return self._refused(result, understood, request)
+        now = self._clock.now().astimezone(self._zone)
+        asked = understood.arguments
+        if tool == "check_calendar":
+            self.looked = Looked(tool, asked)
+            return self._diary.lines(asked, result.value, now)
+        listed = told_of(result.value) or (self.looked.listed if self.looked and "read" in asked else 0)
+        self.looked = Looked(tool, asked, max(listed, int("text" in result.value)))
+        return self._mail.lines(asked, result.value, now)
 
     # -- the line ----------------------------------------------------------------------------------------------------
 

@@ -28,6 +28,16 @@ class TaskBrief:
 
 
 @dataclass(frozen=True)
+class Looked:
+    """The question about mail or the calendar that was answered last, while nothing else was spoken of since."""
+
+    tool: str
+    arguments: dict[str, Any]
+    listed: int = 0
+    """So many messages were told, the newest first: what "the second one" counts."""
+
+
+@dataclass(frozen=True)
 class DialogueContext:
     """What a sentence is understood against."""
 
@@ -42,6 +52,8 @@ class DialogueContext:
     """The question that is pending, as it was asked."""
     told: int | None = None
     """The task whose result was spoken last: what "what did it say again?" means once "it" has none."""
+    looked: Looked | None = None
+    """What "read it" and "and tomorrow?" are about."""
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from keryx.voice.dialogue.base import DialogueContext, Understanding
 from keryx.voice.dialogue.callbacks import callback_in
 from keryx.voice.dialogue.cancelling import cancel_in
 from keryx.voice.dialogue.going_ahead import goes_ahead, mode_wanted, plan_in_focus
+from keryx.voice.dialogue.lookups import LOOKUPS, lookup_in, lookup_perhaps
 from keryx.voice.dialogue.models import only_a_model
 from keryx.voice.dialogue.names import NOBODY, Meant, it_meant
 from keryx.voice.dialogue.normalise import Heard, as_written
@@ -79,7 +80,9 @@ def _recognisers(heard: Heard, core: Heard, context: DialogueContext) -> Iterato
         yield Understanding(intent="confirm", confidence=LIKELY)
     if smalltalk.NO.fullmatch(norm) or (context.pending in _CHOICES and _refuses(heard)):
         yield Understanding(intent="deny", confidence=LIKELY)
-    if command := _command(core, context):
+    if lookup := lookup_in(heard, context):
+        yield lookup
+    if command := _command(core, context) or lookup_perhaps(heard, context):
         yield command
     if _says_nothing(heard) or only_a_model(core.norm):
         yield Understanding(intent="unclear", confidence=GUESS)
@@ -244,7 +247,7 @@ def _answer(heard: Heard, core: Heard, context: DialogueContext) -> Understandin
     if smalltalk.FAREWELL.fullmatch(norm):
         return Understanding(tool="end_call", confidence=CERTAIN)
     asked_of = _asked_task(context)
-    command = _command(core, context)
+    command = lookup_in(heard, context) or _command(core, context)
     if command is not None and command.tool == "cancel_task":
         if command.arguments.get("task_id") not in (asked_of, None):
             return command
@@ -275,7 +278,7 @@ def _refused_or_other(
     """A no, unless the sentence is plainly about something else ("add a test for the case where nothing is found")."""
     if small := _conversation(heard.norm):
         return small if small.intent != "stop" else Understanding(intent="deny", confidence=CERTAIN)
-    if command is not None and command.tool in ("list_tasks", "get_task_status", "get_task_result"):
+    if command is not None and command.tool in ("list_tasks", "get_task_status", "get_task_result", *LOOKUPS):
         return command
     work = work_in(heard, context)
     begins_so = smalltalk.says_no(heard.words[:3]) or _begins_with_yes(heard)
@@ -316,6 +319,8 @@ def _reply_to_agent(heard: Heard, core: Heard, context: DialogueContext) -> Unde
         return Understanding(tool="end_call", confidence=CERTAIN)
     if (small := _conversation(norm)) and not smalltalk.YES.fullmatch(norm) and not smalltalk.NO.fullmatch(norm):
         return small
+    if lookup := lookup_in(heard, context):
+        return lookup
     if (command := _command(core, context)) and (command.arguments.get("task_id") or command.tool == "list_tasks"):
         return command
     answers = smalltalk.YES.fullmatch(norm) or smalltalk.NO.fullmatch(norm)

@@ -26,6 +26,8 @@ class Question:
     choices: tuple[str, ...] = ()
     request: str = ""
     """The call id under which `held` was tried first, so that it has one effect."""
+    more: tuple["Line", ...] = ()
+    """What a yes to "want the rest?" says."""
 
     @property
     def must_be_heard(self) -> bool:

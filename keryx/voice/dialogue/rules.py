@@ -66,8 +66,6 @@ class RulesDialogue:
         """A question that was talked over: a yes asks it again."""
         self._rest: list[Line] = []
         """News that was talked over and not yet offered again."""
-        self._offered: list[Line] = []
-        """What a yes to "want the rest?" says."""
         self._to_repeat: list[Line] = []
         self._spoken = Spoken()
         self._unclear = 0
@@ -169,6 +167,8 @@ class RulesDialogue:
             self._asked = line.asks or self._asked
             if line.news_id is not None and line.focus is not None:
                 self._acting.told = line.focus
+            if line.focus is not None:
+                self._acting.looked = None
             yield line.say
 
     async def _answer(self, text: str) -> list[Line]:
@@ -277,8 +277,7 @@ class RulesDialogue:
         if question.pending == "there":
             return [Line(self._phrases.say("still_here"))]
         if question.pending == "more":
-            rest, self._offered = self._offered, []
-            return rest
+            return list(question.more)
         if question.pending.startswith("cancel ") and question.held:
             return await self._acting.cancel(question.held, question.request)
         if question.held is not None and question.must_be_heard:
@@ -355,10 +354,9 @@ class RulesDialogue:
         return self._to_repeat or [Line(self._phrases.say("nothing_said"))]
 
     def _offer(self, rest: list[Line]) -> Line:
-        self._offered = rest
         partly = any(rest[0].news_id == line.news_id for line in self._spoken.given)
         text = self._phrases.say("more_part" if partly else "more_news")
-        return Line(text, asks=Question("more", text=text))
+        return Line(text, asks=Question("more", text=text, more=tuple(rest)))
 
     def _not_understood(self, text: str) -> list[Line]:
         if text and is_greeting(text):

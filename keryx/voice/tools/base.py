@@ -76,5 +76,5 @@ class Tool:
     description: str
     arguments: type[Arguments]
     run: Callable[[Any, str], Awaitable[ToolResult]]
-    acts: bool = False
-    """Changes something, so the caller must be proven."""
+    needs_proof: bool = False
+    """Changes something, or tells what is private, so the caller must be proven."""

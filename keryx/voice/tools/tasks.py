@@ -113,18 +113,20 @@ def task_tools(manager: TaskManager, projects: Sequence[str], call_id: str) -> l
         return ToolResult(True, {"task_id": task.id if task else None, "will_ring": False})
 
     return [
-        Tool("dispatch_task", "Give work to a coding agent as a new task.", Dispatch, dispatch, acts=True),
-        Tool("send_followup", "Tell the agent of a task something more.", FollowUpTask, follow_up, acts=True),
+        Tool("dispatch_task", "Give work to a coding agent as a new task.", Dispatch, dispatch, needs_proof=True),
+        Tool("send_followup", "Tell the agent of a task something more.", FollowUpTask, follow_up, needs_proof=True),
         Tool("list_tasks", "The newest tasks and how many stand where.", ListTasks, list_tasks),
         Tool("get_task_status", "How one task stands.", OneTask, status),
         Tool("get_task_result", "What came of one task.", OneTask, result),
-        Tool("cancel_task", "End a task. Read it back and hear a yes before you do.", OneTask, cancel, acts=True),
+        Tool(
+            "cancel_task", "End a task. Read it back and hear a yes before you do.", OneTask, cancel, needs_proof=True
+        ),
         Tool(
             "request_callback",
             "Note that the caller wants a call when a task has news. Nobody can be rung yet: say so.",
             CallBack,
             call_back,
-            acts=True,
+            needs_proof=True,
         ),
     ]
 

@@ -39,8 +39,14 @@ class Toolbox:
     """The tools of one call."""
 
     def __init__(
-        self, manager: TaskManager, registry: AgentRegistry, projects: Sequence[str], control: CallControl
+        self,
+        manager: TaskManager,
+        registry: AgentRegistry,
+        projects: Sequence[str],
+        control: CallControl,
+        lookups: Sequence[Tool] = (),
     ) -> None:
+        """`lookups`: the tools that look at the owner's own things."""
         self.manager = manager
         self.registry = registry
         self.projects = tuple(projects)
@@ -49,6 +55,7 @@ class Toolbox:
             *task_tools(manager, self.projects, control.call_id),
             *project_tools(self.projects),
             *line_tools(control),
+            *lookups,
         ]
         self._tools: dict[str, Tool] = {tool.name: tool for tool in tools}
         self._once: OrderedDict[str, _Once] = OrderedDict()
@@ -90,7 +97,7 @@ class Toolbox:
             arguments = _parse(tool.arguments, raw)
         except _BadArguments as bad:
             return failed("bad_arguments", f"{name}: {bad}; nothing was done, call it again with a JSON object")
-        if tool.acts and not self.control.proven:
+        if tool.needs_proof and not self.control.proven:
             return failed("pin_needed", "the caller must give the PIN first; then call this again")
         try:
             return await tool.run(arguments, call_id)

@@ -1,7 +1,7 @@
 """What a mail's headers say: decoded, one line each, whatever is wrong with them. Pure; never raises.
 
-RFC 5322 for addresses and RFC 2047 for encoded words, read forgivingly. The standard library's parsers are not used: they
-take time that grows with the square of the length, and raise on some of what arrives.
+RFC 5322 for addresses and RFC 2047 for encoded words, read forgivingly. The standard library's parsers are not used:
+the time they take grows with the square of the length, and they raise on some of what arrives.
 """
 
 import quopri
@@ -24,8 +24,8 @@ MAX_IDS = 100
 _WORD = re.compile(r"=\?([\w.:+-]{1,40})(?:\*[\w-]{0,20})?\?([bBqQ])\?([^?]*)\?=")
 _ID = re.compile(r"<[!-;=?-~]{1,900}>")
 _PARAMETER = re.compile(r"""([\w*-]{1,40})[ \t]*=[ \t]*("(?:[^"\\]|\\.)*"|[^;\s]*)""")
-# Every piece of an address list: a quoted string, the rest after a quotation mark that is never closed, a bracket or what
-# separates, or a run of anything else.
+# Every piece of an address list: a quoted string, the rest after a quotation mark that is never closed, a bracket or
+# what separates, or a run of anything else.
 _PIECE = re.compile(r'"((?:[^"\\]|\\.)*)(?:"|(\Z))|([()<>,;:])|([^"()<>,;:]+)', re.DOTALL)
 _QUOTED_PAIR = re.compile(r"\\(.)", re.DOTALL)
 
@@ -169,7 +169,7 @@ def _pieces(raw: str) -> Iterator[tuple[str, str]]:
 
 
 def _decoded_words(raw: str) -> str:
-    """Encoded words of one charset that follow one another are joined before they are decoded: senders split characters."""
+    """Encoded words of one charset that follow one another are joined, then decoded: some senders split characters."""
     pieces: list[str] = []
     held, charset = b"", ""
     end = 0

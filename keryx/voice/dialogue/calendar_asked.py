@@ -32,7 +32,8 @@ _DAYS = [
 _ANYTHING = re.compile(r"(?:anything|is there anything|something)(?: planned| scheduled)?(?= )")
 _NOT_TO_COME = re.compile(r"\b(?:today|now|since|last|yesterday|lately|recently|past|this morning|overnight)\b")
 _MY_DAY = re.compile(
-    r"(?:hows|how is|how does|whats|what is|what does) (?P<day>my (?:day|morning|afternoon|evening|week|weekend)|"
+    r"(?:hows|how is|how does|whats|what is|what does) (?P<day>(?:the rest of )?my (?:day|morning|afternoon|"
+    r"evening|week|weekend)|"
     r"\w+(?: \w+){0,3}?) (?:looking|look like|look|like)(?= |$)"
 )
 _LOOKS = [
@@ -59,7 +60,8 @@ _EVENTS = [
 ]
 _NEXT = [
     re.compile(
-        r"(?:and )?(?:whats|what is|when is|whens|what time is|where is|wheres|who is|whos|tell me|read me|give me) "
+        r"(?:and )?(?:whats|what is|when is|whens|what time is|what times|where is|wheres|who is|whos|"
+        r"(?:tell|read|give) me) "
         rf"(?P<whose>my|the) (?:very )?(?P<nth>next|first) (?P<kind>{_EVENT}|thing)(?: on| coming up)?(?= |$)"
     ),
     re.compile(rf"(?:whats|what is) (?:up |coming up )?next (?:in|on) my {_CALENDAR}(?= |$)"),
@@ -71,7 +73,7 @@ _SEEING = re.compile(
     r"calling|call)(?: with)? (?P<who>\w+(?: \w+){0,2}?)(?: next| again)?"
 )
 _WHEN_IS = re.compile(
-    r"(?:(?P<clock>what time)|when|what day) (?:is|does|do|are|have i got|do i have) (?P<whose>my|the|our) "
+    r"(?:(?P<clock>what time)|when|what day)(?: (?:is|does|do|are|have i got|do i have)|s) (?P<whose>my|the|our) "
     r"(?P<about>\w+(?: \w+){0,4}?)(?: (?:start|starting|begin|beginning))?"
 )
 _NO_EVENT = re.compile(
@@ -96,7 +98,7 @@ _WHEN_FREE = [
 ]
 _HAVE_TIME = re.compile(
     r"(?:do (?:i|we) have|have (?:i|we) got|is there) (?:any |some |a )?(?:free )?"
-    rf"(?:time|gap|slot|(?P<length>{LENGTH}))(?: free| available)?"
+    rf"(?:time|(?:gap|slot|window)(?: of (?P<gap>{LENGTH}))?|(?P<length>{LENGTH}))(?: free| available)?"
     r"(?: for (?:a|an) (?:quick |short |long )?(?:call|meeting|chat|coffee|lunch|walk|break|visit))?(?= )"
 )
 _IS_FREE = re.compile(r"is (?P<when>.+?) (?:still )?(?:free|clear|open|empty|available)(?P<length> for .+)?")
@@ -120,7 +122,7 @@ def calendar_perhaps(heard: Heard, context: DialogueContext) -> dict[str, Any] |
     if match is None or _NO_EVENT.fullmatch(match["about"]):
         return None
     named = match["whose"] == "my" or re.search(rf"{_EVENT}(?: with\b.*)?$", match["about"])
-    if not named and not (match["clock"] and " is " in match[0]):
+    if not named and not (match["clock"] and re.match(r"what time(?: is|s) ", match[0])):
         return None
     start = len(heard.norm[: match.start("about")].split())
     for end in range(start + 1, len(heard.words) + 1):
@@ -159,7 +161,7 @@ def _whole(heard: Heard, context: DialogueContext) -> dict[str, Any] | None:
     if (match := _ANYTHING.match(norm)) and (rest := _rest(heard, match)) is not None and rest.when:
         return None if _NOT_TO_COME.search(rest.when) or rest.who else _arguments(rest)
     if (match := _MY_DAY.match(norm)) and (rest := _rest(heard, match)) is not None:
-        day = re.sub(r"^my ", "this ", match["day"]).replace("this day", "today")
+        day = re.sub(r"^my ", "this ", match["day"]).replace("this day", "today").replace(" my ", " the ")
         if is_time(day):
             return _arguments(Qualifiers(when=rest.when or day))
     return None
@@ -181,9 +183,12 @@ def _next(heard: Heard, context: DialogueContext) -> dict[str, Any] | None:
             if groups.get("whose") == "the" and groups.get("kind") not in ("meeting", "appointment"):
                 continue
             return _arguments(rest, next_only=True)
-    if (match := _SEEING.fullmatch(heard.norm)) and is_somebody(match["who"], context):
+    if (match := _SEEING.fullmatch(heard.norm)) and is_somebody(match["who"], context, or_house=True):
         start = len(heard.norm[: match.start("who")].split())
-        return _arguments(Qualifiers(who=as_said(heard, start, start + len(match["who"].split()))), next_only=True)
+        who = as_said(heard, start, start + len(match["who"].split()))
+        if match["who"].startswith("the "):
+            return _arguments(Qualifiers(), about=who[4:], next_only=True)
+        return _arguments(Qualifiers(who=who), next_only=True)
     return None
 
 
@@ -197,7 +202,7 @@ def _free(heard: Heard, context: DialogueContext) -> dict[str, Any] | None:
             free = {"hour": 60, "half hour": 30}.get(groups.get("free") or "") or minutes_in(groups.get("length") or "")
             return _arguments(rest, free=free or FREE_FOR)
     if (match := _HAVE_TIME.match(norm)) and (rest := _rest(heard, match)) is not None and not rest.who and rest.when:
-        return _arguments(rest, free=minutes_in(match["length"] or "") or FREE_FOR)
+        return _arguments(rest, free=minutes_in(match["length"] or match["gap"] or "") or FREE_FOR)
     if match := _IS_FREE.fullmatch(norm):
         when = re.sub(r"^my ", "this ", match["when"]).replace("this day", "today")
         minutes = minutes_in((match["length"] or "").removeprefix(" for "))

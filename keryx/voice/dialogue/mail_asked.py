@@ -40,6 +40,10 @@ _LISTS = [
         rf"(?P<how>(?: new| unread)?) (?:waiting )?in my (?P<kind>{_BOX})(?= |$)"
     ),
     re.compile(
+        r"(?P<asks>who)(?P<how>)(?P<kind>)(?: has| have|s)? (?:wrote|written|mailed|e ?mailed|(?:sent|send)(?: me)?"
+        rf"(?: an?| any| some)? {_MAIL})(?: to)?(?: me| us)?(?= |$)"
+    ),
+    re.compile(
         rf"(?P<asks>what|which|how many|how much) (?P<how>(?:{_ANY} )*)(?P<kind>{_MAIL})"
         r"(?: (?:do (?:i|we) have|have (?:i|we)(?: got)?|are (?:there|waiting)|is there|did (?:i|we) (?:get|receive)|"
         r"are in my inbox|(?:has |have )?(?:come|came|arrived)(?: in)?))?(?= |$)"
@@ -62,10 +66,13 @@ _WHAT_WROTE = re.compile(
 _WHAT_SAID = re.compile(
     r"what (?:did|does|has) (?P<who>\w+(?: \w+){0,3}?) (?:say|said|want|wanted|send|sent)(?: (?:me|us))?(?= |$)"
 )
-_ANYTHING_FROM = re.compile(r"(?:is there |have i got |got )?(?:anything|something)(?: new| else| in)?(?= from )")
+_ANYTHING_FROM = re.compile(
+    r"(?:is there |have i got |got |did |has )?(?:anything|something)(?: (?:new|else|in|come in|come|arrived?))*"
+    r"(?= from )"
+)
 """Could be asked of an agent too, so these count only when nothing else does."""
 
-_READ = r"(?:read|open|play|show|give|tell)(?: me)?(?: out)?(?: to me)?"
+_READ = r"(?:read|open|play|show|give|tell|let me hear|hear)(?: me)?(?: out)?(?: to me)?"
 _WHATS_IN = r"(?:whats|what is|what was) in"
 _READS_NEWEST = re.compile(
     rf"(?:{_READ}|{_WHATS_IN}) (?:my|the)(?: very)? (?:last|latest|newest|most recent|first) "
@@ -115,7 +122,9 @@ def mail_perhaps(heard: Heard, context: DialogueContext) -> dict[str, Any] | Non
     """The same for "what did Anna say", which is about a task when there is one it could be about."""
     if match := _ANYTHING_FROM.match(heard.norm):
         narrowed = qualifiers_in(heard, len(match[0].split()))
-        return _arguments(narrowed) if narrowed and is_somebody(narrowed.who, context) else None
+        in_the_box = bool(re.search(rf" in my {_BOX}\b", heard.norm))
+        fits = narrowed and is_somebody(narrowed.who, context, or_house=in_the_box)
+        return _arguments(narrowed) if narrowed and fits else None
     match = _WHAT_SAID.match(heard.norm)
     if match is None or not is_somebody(match["who"], context):
         return None

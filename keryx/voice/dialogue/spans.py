@@ -177,10 +177,11 @@ def _since(said: _Said, now: Now) -> Span | None:
     if clock := clock_in(said.get("clock") or ""):
         start = _at(_moment(now.today, clock, past), now)
         return Span(start.start, now.at, f"since {start.said.removeprefix('at ')}")
-    inner = span_of(said["then"] or "", now.at, now.zone, past=True)
+    then = said.get("then") or ""
+    inner = span_of("after lunch" if then == "lunch" else then, now.at, now.zone, past=True)
     if inner is None or inner.start > now.at:
         return None
-    return Span(inner.start, max(inner.end, now.at), f"since {inner.said.removeprefix('on ')}")
+    return Span(inner.start, now.at, f"since {inner.said.removeprefix('on ').removeprefix('after ')}")
 
 
 def _week(said: _Said, now: Now) -> Span:
@@ -274,7 +275,7 @@ _FORMS: list[tuple[re.Pattern[str], Callable[[_Said, Now], Span | None]]] = [
         (rf"(?:(?P<side>after|before)|at|over|during) lunch(?: ?time)?(?: (?P<day>{DAY}))?", _lunch),
         (rf"(?P<day>{DAY}) (?:(?P<side>after|before)|at|over|during) lunch(?: ?time)?", _lunch),
         (rf"since (?P<clock>{CLOCK})", _since),
-        (rf"since (?P<then>{DAY}(?: {_PART})?|this {_PART}|last night|last week|last month)", _since),
+        (rf"since (?P<then>{DAY}(?: {_PART})?|this {_PART}|last night|last week|last month|lunch)", _since),
         (r"(?:for |in |during )?(?P<which>this|next|last) week", _week),
         (r"(?:for |on |at |over |during )?(?P<which>this|next|last|the) weekend", _weekend),
         (r"(?:for |in |during )?(?P<which>this|next|last) month", _month),

@@ -78,6 +78,7 @@ PAST = [
     ("since Friday morning", "Fri 27 Feb 00:00", "Wed 04 Mar 14:20", "since Friday morning"),
     ("since eight", "Wed 04 Mar 08:00", "Wed 04 Mar 14:20", "since eight"),
     ("since last week", "Mon 23 Feb 00:00", "Wed 04 Mar 14:20", "since last week"),
+    ("since lunch", "Wed 04 Mar 13:00", "Wed 04 Mar 14:20", "since lunch"),
     ("in the last hour", "Wed 04 Mar 13:20", "Wed 04 Mar 14:20", "in the last hour"),
     ("in the past two days", "Mon 02 Mar 14:20", "Wed 04 Mar 14:20", "in the past two days"),
     ("the weekend", "Sat 28 Feb 00:00", "Mon 02 Mar 00:00", "at the weekend"),
@@ -103,7 +104,18 @@ def test_what_has_come(when: str, start: str, end: str, said: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "when", ["", "the 45th", "at 27", "the website", "monday mornings only", "2026-13-40", "2026-03-07/2026-03-05"]
+    "when",
+    [
+        "",
+        "the 45th",
+        "at 27",
+        "the website",
+        "monday mornings only",
+        "2026-13-40",
+        "since 27",
+        "in 0 days",
+        "2026-03-07/2026-03-05",
+    ],
 )
 def test_what_is_no_time_is_none(when: str) -> None:
     assert span_of(when, NOW, BERLIN, past=False) is None

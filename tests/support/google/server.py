@@ -1,0 +1,292 @@
+"""Gmail and Google Calendar on loopback, as the documents that Google's client library brings along describe them.
+
+A thread of its own serves it, so that blocking clients and other processes can use it. Whatever it would answer against
+the documents is kept in `broken`, and fails the test that `served_google` is used in.
+"""
+
+import contextlib
+import http.server
+import json
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from email.utils import format_datetime
+from http import HTTPStatus
+from typing import Any, assert_never
+
+from keryx.clock import Clock, SystemClock
+from tests.support.google import faults as wrong
+from tests.support.google.calendar_methods import CalendarMethods
+from tests.support.google.diary import Calendars, Notice
+from tests.support.google.faults import BOUND_S, Cut, Fault, Faults, Garbage, HangUp, Late, Status
+from tests.support.google.mail_methods import MailMethods
+from tests.support.google.mailbox import Mailbox
+from tests.support.google.multipart import Incoming, Uploads, batched
+from tests.support.google.oauth import ADDRESS, DROPPED, Answer, OAuth
+from tests.support.google.refusals import GoogleError, not_enabled, scope_missing, unknown_token
+from tests.support.google.routing import Asked, Found, Method, Routes
+
+Handler = Callable[[Incoming], Answer]
+
+
+class GoogleServer:
+    """What a test fills, looks at and lets go wrong."""
+
+    def __init__(self, url: str, *, clock: Clock | None = None, address: str = ADDRESS, zone: str = "UTC") -> None:
+        self.url = url
+        self.clock = clock or SystemClock()
+        self.tokens: dict[str, set[str]] = {}
+        """The access tokens that work now, and the scopes of each."""
+        self.oauth = OAuth(self.tokens)
+        self.mailbox = Mailbox(address, self.clock)
+        self.calendars = Calendars(address, zone, self.clock)
+        self.faults = Faults()
+        self.requests: list[Asked] = []
+        """What was asked and understood, in order; a batch's parts, and those that then met a fault, too."""
+        self.batches = 0
+        """How many batches came."""
+        self.disabled: set[str] = set()
+        """Interfaces that the owner's project has not enabled: "gmail", "calendar"."""
+        self.date_off_s = 0.0
+        """How far the Date of the answers is ahead of the clock."""
+        self.routes: list[tuple[str, str, Handler]] = []
+        """More addresses: the HTTP method, the path, what answers it."""
+        self.broken: list[str] = []
+        """What this server did wrong."""
+        self._documents = Routes()
+        self._uploads = Uploads(url)
+        self._methods = {**MailMethods(self.mailbox).table, **CalendarMethods(self.calendars).table}
+        self._lock = threading.RLock()
+
+    @property
+    def notices(self) -> list[Notice]:
+        """The mail that Google would have sent to guests and organisers."""
+        return self.calendars.notices
+
+    def asked(self, method: str) -> list[Asked]:
+        """The requests of one method, by its id."""
+        return [asked for asked in self.requests if asked.method == method]
+
+    def count(self, method: str) -> int:
+        return len(self.asked(method))
+
+    def token(self, *scopes: str) -> str:
+        """An access token that works; with no scopes given, one that may do everything."""
+        token = f"ya29.given-{len(self.tokens) + 1}"
+        everything = {"https://mail.google.com/", "https://www.googleapis.com/auth/calendar"}
+        self.tokens[token] = set(scopes) or everything
+        return token
+
+    def answer(self, incoming: Incoming) -> tuple[Answer, Fault | None]:
+        """What goes back, and the fault that befalls it on its way."""
+        for http_method, path, handler in self.routes:
+            if (http_method, path) == (incoming.method, incoming.path):
+                return handler(incoming), None
+        said = self.oauth.answer(incoming.method, incoming.target, incoming.body)
+        if said is not None:
+            return said, None
+        try:
+            if (api := self._documents.batch_paths.get(incoming.path)) and incoming.method == "POST":
+                return self._batch(api, incoming)
+            return self._one(incoming)
+        except GoogleError as error:
+            return error.answer(), None
+
+    def _batch(self, api: str, incoming: Incoming) -> tuple[Answer, Fault | None]:
+        fault = self.faults.take(wrong.BATCH)
+        self.batches += 1
+        return self._met(fault, lambda: batched(api, incoming, self._part))
+
+    def _part(self, incoming: Incoming) -> Answer:
+        try:
+            answer, fault = self._one(incoming)
+        except GoogleError as error:
+            return error.answer()
+        if fault is not None:
+            self.broken.append(f"a part of a batch cannot meet {fault}: script it for the batch")
+        return answer
+
+    def _one(self, incoming: Incoming) -> tuple[Answer, Fault | None]:
+        override = incoming.headers.get("x-http-method-override")
+        if override and incoming.method == "POST":
+            # The library turns an address that is too long into a form.
+            target = f"{incoming.path}?{incoming.body.decode()}"
+            incoming = Incoming(override, target, incoming.headers)
+        # Google takes what continues an upload as PUT, whatever the method's own is.
+        continues = incoming.method == "PUT" and dict(incoming.query).get("upload_id")
+        found = self._found(incoming, any_method=bool(continues))
+        self._check_token(found.method, incoming)
+        if found.uploading:
+            return self._uploads.take(
+                incoming, found.method.http_method, lambda body, media: self._ask(found, incoming, body, media)
+            )
+        return self._ask(found, incoming, incoming.json(), None)
+
+    def _found(self, incoming: Incoming, *, any_method: bool) -> Found:
+        for http_method in ("POST", "PUT") if any_method else (incoming.method,):
+            with contextlib.suppress(GoogleError):
+                return self._documents.find(http_method, incoming.path)
+        return self._documents.find(incoming.method, incoming.path)
+
+    def _check_token(self, method: Method, incoming: Incoming) -> None:
+        given = incoming.headers.get("authorization", "")
+        scopes = self.tokens.get(given.removeprefix("Bearer ")) if given.startswith("Bearer ") else None
+        if scopes is None:
+            raise unknown_token(bool(given))
+        if method.api in self.disabled:
+            raise not_enabled(method.api)
+        if not scopes & method.scopes:
+            raise scope_missing(f"{method.api}.googleapis.com", method.id, method.scopes)
+
+    def _ask(self, found: Found, incoming: Incoming, body: Any, media: bytes | None) -> tuple[Answer, Fault | None]:
+        method = found.method
+        asked = method.understood(found.in_path, incoming.query, body, incoming.headers, media)
+        with self._lock:
+            self.requests.append(asked)
+        return self._met(self.faults.take(method.id), lambda: self._perform(method, asked))
+
+    def _met(self, fault: Fault | None, perform: Callable[[], Answer]) -> tuple[Answer, Fault | None]:
+        match fault:
+            case Status(after=after):
+                if after:
+                    perform()
+                error = GoogleError(fault.code, fault.reason, fault.message, headers=fault.headers)
+                return error.answer(), None
+            case HangUp(after=after):
+                if after:
+                    perform()
+                return DROPPED, None
+            case Garbage():
+                perform()
+                return Answer(fault.status, fault.body, {"Content-Type": fault.content_type}), None
+            case Cut() | Late() | None:
+                return perform(), fault
+            case _:
+                assert_never(fault)
+
+    def _perform(self, method: Method, asked: Asked) -> Answer:
+        do = self._methods.get(method.id)
+        if do is None:
+            self.broken.append(f"{method.id} is not served")
+            raise GoogleError(501, "notImplemented", f"{method.id} is not served")
+        try:
+            with self._lock:
+                answer = do(asked)
+        except GoogleError as error:
+            return error.answer()
+        if problems := method.problems(answer):
+            self.broken += problems
+            raise GoogleError(501, "notImplemented", problems[0])
+        if answer is None:
+            return Answer(204)
+        headers = {"Content-Type": "application/json; charset=UTF-8"}
+        if isinstance(answer.get("etag"), str):
+            headers["ETag"] = answer["etag"]
+        return Answer(200, json.dumps(answer).encode(), headers)
+
+
+class _Connection(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    # One write for head and body: two would wait for each other's acknowledgement.
+    wbufsize = -1
+    disable_nagle_algorithm = True
+
+    @property
+    def _google(self) -> GoogleServer:
+        assert isinstance(self.server, _Listening)
+        return self.server.google
+
+    def handle_one_request(self) -> None:
+        with contextlib.suppress(ConnectionError):
+            super().handle_one_request()
+            return
+        self.close_connection = True
+
+    def do_GET(self) -> None:
+        length = int(self.headers.get("Content-Length") or 0)
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        incoming = Incoming(self.command, self.path, headers, self.rfile.read(length))
+        google = self._google
+        try:
+            answer, fault = google.answer(incoming)
+        except Exception as error:
+            google.broken.append(f"{incoming.method} {incoming.path}: {error!r}")
+            raise
+        if isinstance(fault, Late):
+            fault.done.set()
+            if not fault.release.wait(BOUND_S):
+                google.broken.append("an answer was held back and never released")
+        if answer.drop:
+            self.close_connection = True
+            return
+        self._send(answer, fault)
+
+    do_POST = do_PUT = do_PATCH = do_DELETE = do_GET
+
+    def _send(self, answer: Answer, fault: Fault | None) -> None:
+        self.send_response_only(answer.status, _phrase(answer.status))
+        for name, value in {**answer.headers, "Content-Length": str(len(answer.body))}.items():
+            self.send_header(name, value)
+        if "Date" not in answer.headers:
+            ahead = timedelta(seconds=self._google.date_off_s)
+            self.send_header("Date", format_datetime(self._google.clock.now() + ahead, usegmt=True))
+        self.end_headers()
+        body = answer.body[: fault.after_bytes] if isinstance(fault, Cut) else answer.body
+        self.close_connection = self.close_connection or isinstance(fault, Cut)
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+
+class _Listening(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 128
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Connection)
+        self.google: GoogleServer
+        self._open: set[socket.socket] = set()
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        self._open.add(request)
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:
+        self._open.discard(request)
+        super().shutdown_request(request)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """What went wrong is kept, and is told at the end."""
+
+    def end_connections(self) -> None:
+        for connection in list(self._open):
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+
+
+@contextlib.contextmanager
+def served_google(*, clock: Clock | None = None, address: str = ADDRESS, zone: str = "UTC") -> Iterator[GoogleServer]:
+    """A server in a thread of its own, for the length of the block. `zone`: of the owner's calendar.
+
+    Fails at the end of the block when the server did what it should not have done.
+    """
+    with _Listening() as listening:
+        url = f"http://127.0.0.1:{listening.server_port}"
+        google = listening.google = GoogleServer(url, clock=clock, address=address, zone=zone)
+        thread = threading.Thread(target=listening.serve_forever, kwargs={"poll_interval": 0.02})
+        thread.start()
+        try:
+            yield google
+        finally:
+            listening.shutdown()
+            listening.end_connections()
+            thread.join()
+    assert not google.broken, f"the loopback Google went wrong: {google.broken}"
+
+
+def _phrase(status: int) -> str:
+    with contextlib.suppress(ValueError):
+        return HTTPStatus(status).phrase
+    return "Scripted"

@@ -191,7 +191,7 @@ def _answered(answer: Answered, asked: Asked, now: datetime) -> Fault:
         case 403 if "domainPolicy" in reasons:
             why = "the administrator of your Google account does not allow it; ask them to let Keryx in"
             return Fault(Refused(f"Google did not {asked.doing}: {why}", spoken="Your administrator doesn't allow it."))
-        case 404 if told:
+        case 404 | 400 if told and (status == 404 or words == "Invalid id value"):
             why = "there is no such thing in your account, or not any more; look again"
             return Fault(NotFound(f"Google did not {asked.doing}: {why}", spoken="I can't find that any more."))
         case 409 if told:

@@ -4,6 +4,7 @@ The services are built from the descriptions that Google's client library brings
 """
 
 import json
+import logging
 import random
 import threading
 import time
@@ -89,9 +90,11 @@ class Google:
         raised when that is unclear. Raises `NotSignedIn`, `ConfigError`, `NotFound` (`Gone`), `Refused`
         (`AlreadyThere`, `Changed`), `BudgetSpent`, `Unavailable`.
         """
-        return self._try(
-            lambda line: request.execute(http=line, num_retries=0), self._asked(request, doing=doing), once=once
-        )
+
+        def step(line: "Line") -> Any:
+            return _sensible(request.execute(http=line, num_retries=0))
+
+        return self._try(step, self._asked(request, doing=doing), once=once)
 
     def ask_all(self, requests: Sequence[Any], *, doing: str) -> list[Any]:
         """The answers to many requests of one service that only read, asked together; the order is kept.
@@ -161,20 +164,17 @@ class Google:
         service = self._service(asked.api)
 
         def step(line: "Line") -> None:
-            passing: list[Answered] = []
+            passing: list[Exception] = []
 
             def took(place: str, answer: Any, error: HttpError | None) -> None:
-                if error is None:
-                    answers[int(place)] = answer
-                    del waiting[int(place)]
-                    return
-                trouble = Answered(error.resp.status, error.resp, error.content)
-                fault = self._fault(trouble, asked)
-                if isinstance(fault.error, Refused):
-                    answers[int(place)] = fault.error
-                    del waiting[int(place)]
-                else:
-                    passing.append(trouble)
+                if error is not None:
+                    trouble = Answered(error.resp.status, error.resp, error.content)
+                    answer = self._fault(trouble, asked).error
+                    if not isinstance(answer, Refused):
+                        passing.append(trouble)
+                        return
+                answers[int(place)] = answer if error else _sensible(answer)
+                del waiting[int(place)]
 
             batch = service.new_batch_http_request(callback=took)
             for place, request in waiting.items():
@@ -218,6 +218,8 @@ class Google:
             from googleapiclient.discovery_cache import get_static_doc
         except ImportError:
             raise oauth.not_installed() from None
+        # The library logs each address, what was searched for included.
+        logging.getLogger("googleapiclient.discovery").setLevel(logging.INFO)
         document = json.loads(get_static_doc(api, _VERSIONS[api]) or "{}")
         if self._api_url:
             # Not by `api_endpoint`: batches and uploads would go to Google all the same.
@@ -225,6 +227,13 @@ class Google:
             document.pop("mtlsRootUrl", None)
         self._scopes[api] = dict(_scopes(document))
         return build_from_document(document, http=_Unused())
+
+
+def _sensible(answer: Any) -> Any:
+    """An answer that is an object, or nothing; `ValueError` for other JSON, which no method answers with."""
+    if isinstance(answer, dict) or answer in ("", b""):
+        return answer
+    raise ValueError("no object")
 
 
 class _Unused:

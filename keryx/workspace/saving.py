@@ -12,6 +12,7 @@ import json
 import os
 import re
 import secrets
+import stat
 import unicodedata
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePath
@@ -132,8 +133,9 @@ class Folder:
         except ValueError:  # a NUL or half a character in it
             real = None
         if real is None or not real.is_relative_to(self.root):
+            name = one_line(PurePath(path).name) or "that"
             raise Refused(
-                f"{one_line(PurePath(path).name) or 'that'} is outside the task's own folder, where mail's files may be",
+                f"{name} is outside the task's own folder, the only one that mail's files come from and go to",
                 spoken="I only touch files in the task's own folder.",
             )
         return real
@@ -161,6 +163,34 @@ class Folder:
                     os.unlink(draft, dir_fd=folder)
         finally:
             os.close(folder)
+
+    def read(self, path: str, *, most_bytes: int) -> tuple[str, bytes]:
+        """The name and the content of a file, absolute or from `root`; `Refused` for one that may not be mailed."""
+        real = self.inside(path)
+        name = one_line(real.name) or "that"
+        folder = self._opened(real.parent) if real != self.root else None
+        try:
+            # Without waiting: a pipe that nobody writes to would be waited for.
+            flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+            with open(os.open(real.name if folder else real, flags, dir_fd=folder), "rb") as file:
+                if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                    raise Refused(f"{name} is no file; attach files only", spoken="That isn't a file.")
+                content = file.read(most_bytes + 1)
+        except OSError as error:
+            missing = error.errno == errno.ENOENT
+            raise Refused(
+                f"{name} {'is not there' if missing else f'cannot be read ({error.strerror})'}; nothing was sent",
+                spoken="The file to attach isn't there." if missing else "I can't read the file to attach.",
+            ) from None
+        finally:
+            if folder is not None:
+                os.close(folder)
+        if len(content) > most_bytes:
+            raise Refused(
+                f"with {name} the letter is larger than the 25 MB that Gmail takes; leave some files out",
+                spoken="That is too large to be mailed. Leave out an attachment.",
+            )
+        return real.name, content
 
     def _opened(self, where: Path) -> int:
         """A descriptor of the folder `where`, got to from `root` over no link."""

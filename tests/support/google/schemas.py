@@ -29,7 +29,7 @@ def problems(
     `method`: a method whose required fields must be there. `given`: a client wrote it, and may write null for a field
     that is to be absent (`nulls`: to be taken away).
     """
-    schema = _followed(schema, schemas)
+    schema = followed(schema, schemas)
     if value is None and (nulls or given) and where:
         return
     match schema.get("type", "object"):
@@ -89,7 +89,7 @@ def of_parameter(text: str, schema: Schema, name: str) -> Any:
             return text
 
 
-def _followed(schema: Schema, schemas: Mapping[str, Schema]) -> Schema:
+def followed(schema: Schema, schemas: Mapping[str, Schema]) -> Schema:
     while "$ref" in schema:
         schema = schemas[schema["$ref"]]
     return schema

@@ -17,6 +17,7 @@ from typing import Any, assert_never
 
 from keryx.clock import Clock, SystemClock
 from tests.support.google import faults as wrong
+from tests.support.google import masks
 from tests.support.google.calendar_methods import CalendarMethods
 from tests.support.google.diary import Calendars, Notice
 from tests.support.google.faults import BOUND_S, Cut, Fault, Faults, Garbage, HangUp, Late, Status
@@ -142,6 +143,8 @@ class GoogleServer:
     def _ask(self, found: Found, incoming: Incoming, body: Any, media: bytes | None) -> tuple[Answer, Fault | None]:
         method = found.method
         asked = method.understood(found.in_path, incoming.query, body, incoming.headers, media)
+        if "fields" in asked.parameters:
+            masks.check(masks.mask(asked.parameters["fields"]), method.response, method.schemas)
         with self._lock:
             self.requests.append(asked)
         return self._met(self.faults.take(method.id), lambda: self._perform(method, asked))
@@ -183,6 +186,8 @@ class GoogleServer:
         headers = {"Content-Type": "application/json; charset=UTF-8"}
         if isinstance(answer.get("etag"), str):
             headers["ETag"] = answer["etag"]
+        if "fields" in asked.parameters:
+            answer = masks.masked(answer, masks.mask(asked.parameters["fields"]))
         return Answer(200, json.dumps(answer).encode(), headers)
 
 

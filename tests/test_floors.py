@@ -168,6 +168,7 @@ LIGHT = [
     "keryx.cli.api",
     "keryx.cli.tasks",
     "keryx.cli.agents",
+    "keryx.cli.auth",
     "keryx.cli.call",
     "keryx.__main__",
 ]

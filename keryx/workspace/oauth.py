@@ -1,19 +1,21 @@
 """Google's token and revoke addresses (RFC 6749, RFC 7009), and what their refusals mean.
 
-Over httplib2, as every other request to Google. The libraries' own way is not taken: requests-oauthlib logs the tokens,
-refuses a consent that the owner narrowed, and google-auth waits two minutes and tries again three times.
+Over httplib2's connections, as every other request to Google. The libraries' own way is not taken: requests-oauthlib
+logs the tokens and refuses a consent that the owner narrowed; google-auth waits two minutes, and tries three times.
 """
 
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 from keryx.errors import ConfigError, Unavailable
 
 WAIT_S = 10.0
 """How long Google may take to connect, and to answer."""
+MOST_BYTES = 1 << 20
+"""Of an answer; Google's have a few hundred."""
 USUAL_LIFETIME_S = 3600.0
 _SOMETHING_ELSE = "something else answered: a network's own sign-in page?"
 INSTALL = "pip install 'keryx[google]'"
@@ -87,20 +89,24 @@ def ask(url: str, *, form: Mapping[str, str] | None = None, token: str | None = 
         raise not_installed() from None
     import http.client
 
-    http_ = httplib2.Http(timeout=WAIT_S)
-    # A token is never carried on to another address.
-    http_.follow_redirects = False
+    parts = urlsplit(url)
+    kind = httplib2.HTTPSConnectionWithTimeout if parts.scheme == "https" else httplib2.HTTPConnectionWithTimeout
+    # The connection itself: `Http` follows redirections with the token, and sends again what got no answer, while a
+    # consent's code is good for once.
+    connection = kind(parts.netloc, timeout=WAIT_S, proxy_info=httplib2.proxy_info_from_environment)
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     if form is not None:
         headers["Content-Type"] = "application/x-www-form-urlencoded"
     try:
-        response, body = http_.request(
-            url, "GET" if form is None else "POST", body=None if form is None else urlencode(form), headers=headers
+        connection.request(
+            "GET" if form is None else "POST", parts.path, None if form is None else urlencode(form), headers
         )
+        response = connection.getresponse()
+        body = response.read(MOST_BYTES)
     except (httplib2.HttpLib2Error, http.client.HTTPException, OSError) as error:
         raise _unreachable(type(error).__name__) from None
     finally:
-        http_.close()
+        connection.close()
     if response.status >= 500 or response.status == 429:
         raise Unavailable(
             f"Google is busy (HTTP {response.status}); your sign-in is as it was, try again in a minute",

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import parse_qs, unquote
 
 from keryx.errors import ConfigError, KeryxError, Refused, Unavailable
 from keryx.workspace import oauth
@@ -191,11 +191,11 @@ def answer_in(text: str, state: str) -> str:
     `Unfit` with what is wrong with it; `Refused` when it says that the owner did not consent.
     """
     text = text.strip().strip("\"'<>")
+    if "response_type=" in text:
+        raise Unfit("that is the link itself: open it in a browser, and paste the address that the browser ends on")
     if "code=" not in text and "error=" not in text:
         return _code_alone(text)
-    fields = parse_qs(urlsplit(text).query or text.partition("?")[2] or text)
-    if "response_type" in fields:
-        raise Unfit("that is the link itself: open it in a browser, and paste the address that the browser ends on")
+    fields = parse_qs(text.partition("?")[2] or text)
     if fields.get("state") != [state]:
         raise Unfit("that address belongs to another sign-in; open the link above, and paste where it ends")
     if error := (fields.get("error") or [""])[0]:

@@ -65,6 +65,7 @@ def test_every_field_can_be_set_by_the_environment(home: Path) -> None:
         "codex": {"model": "gpt-5.5", "program": "codex-nightly", "api_key": "sk-2"},
         "acp": {"opencode": "opencode acp"},
         "mcp": {"files": "TOKEN=x npx files", "notes": "https://notes.example/mcp"},
+        "google": {"for_agents": "false", "api_url": "https://google.example.org"},
         "tasks": {"max_concurrent": "7", "daily_cap": "9"},
         "voice": {"engine": "cascade", "weights": str(home), "download": "true"},
     }
@@ -274,6 +275,9 @@ def test_a_table_of_the_owners_own_names_takes_any_in_lower_case(home: Path) -> 
             "(Keryx's own variables are not passed on)",
         ),
         ('[claude]\nprogram = "bin/claude"', "claude.program is 'bin/claude' (not an absolute path)"),
+        ('[google]\nfor_agents = "perhaps"', "google.for_agents is 'perhaps'; allowed: true or false"),
+        ('[google]\napi_url = "http://google.example"', "(plain http to another machine)"),
+        ('[google]\napi_url = "https://google.example/gmail"', "(not an origin)"),
         ("[claude]\nmodel = 5", "claude.model is 5; allowed: a model's name"),
     ],
 )

@@ -253,7 +253,7 @@ def test_what_people_copy_is_understood(text: str) -> None:
         ("http://127.0.0.1:8123/?error=access_denied&state=other", "belongs to another sign-in"),
         (f"http://127.0.0.1:8123/?state={STATE}&code=", "has no code in it"),
         (
-            f"https://accounts.google.com/o/oauth2/auth?response_type=code&client_id=x&state={STATE}&x_code=1",
+            f"https://accounts.google.com/o/oauth2/auth?response_type=code&client_id=x&state={STATE}&code_challenge=y",
             "that is the link itself",
         ),
     ],

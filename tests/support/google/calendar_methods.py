@@ -191,6 +191,10 @@ class CalendarMethods:
         if calendar.role == "freeBusyReader":
             known = ("kind", "etag", "id", "status", "start", "end", "updated", "iCalUID", "recurringEventId")
             return {key: shown[key] for key in known if key in shown} | {"visibility": "private"}
+        if event["status"] == "cancelled" and "recurringEventId" in event:
+            # Of an instance that is cancelled, Google promises no more.
+            known = ("kind", "etag", "id", "status", "recurringEventId", "originalStartTime")
+            return {key: shown[key] for key in known}
         guests = event.get("attendees")
         most = parameters.get("maxAttendees")
         if guests and most is not None and len(guests) > most:

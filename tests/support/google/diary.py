@@ -4,6 +4,7 @@ import itertools
 import re
 import threading
 from collections.abc import Iterable, Iterator, Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from typing import Any
@@ -184,7 +185,7 @@ class Calendars:
     # -- for the interface ---------------------------------------------------------------------------------------------
 
     def insert(self, calendar: Calendar, body: Mapping[str, Any], *, organizer: str | None = None) -> Event:
-        event = {key: value for key, value in body.items() if value is not None and key not in _KEPT}
+        event = {key: deepcopy(value) for key, value in body.items() if value is not None and key not in _KEPT}
         event_id = body.get("id") or f"k{next(self._numbers):08d}eventmadehere"
         if not _ID.fullmatch(event_id):
             raise invalid("Invalid resource id value.", reason="invalid")
@@ -212,7 +213,7 @@ class Calendars:
     def replace(self, calendar: Calendar, old: Event, fields: Mapping[str, Any]) -> Event:
         """The event with other fields, which are all that it has but what Google itself keeps; `GoogleError`."""
         kept = (*_KEPT, *_KEPT_OF_INSTANCE) if "recurringEventId" in old else _KEPT
-        new = {key: value for key, value in fields.items() if value is not None and key not in kept}
+        new = {key: deepcopy(value) for key, value in fields.items() if value is not None and key not in kept}
         new |= {key: old[key] for key in kept if key in old}
         new.setdefault("status", "confirmed")
         new.setdefault("eventType", "default")
@@ -232,7 +233,7 @@ class Calendars:
     def cancel(self, calendar: Calendar, event: Event) -> None:
         if event.get("status") == "cancelled":
             raise GoogleError(410, "deleted")
-        event = event | {"status": "cancelled"}
+        event = deepcopy(event) | {"status": "cancelled"}
         self._stored(calendar, event)
         self._drop_instances(calendar, event, all_of_them=True)
 

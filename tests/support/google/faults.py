@@ -66,6 +66,7 @@ class Faults:
 
     def __init__(self) -> None:
         self._next: dict[str, deque[Fault | None]] = defaultdict(deque)
+        self._held: list[Late] = []
         self._lock = threading.Lock()
 
     def script(self, method: str, *faults: Fault | None) -> None:
@@ -86,5 +87,14 @@ class Faults:
         with self._lock:
             for name in (method,) if method == BATCH else (method, ANY):
                 if self._next[name]:
-                    return self._next[name].popleft()
+                    fault = self._next[name].popleft()
+                    if isinstance(fault, Late):
+                        self._held.append(fault)
+                    return fault
         return None
+
+    def release(self) -> None:
+        """No answer is held back any more."""
+        with self._lock:
+            for late in self._held:
+                late.release.set()

@@ -161,12 +161,10 @@ class _Reader:
             case "larger" | "smaller" | "size" if size := re.fullmatch(r"(\d+)([km]?)b?", low):
                 least = int(size[1]) * _SIZES[size[2]]
                 return lambda mail: (len(mail.raw) >= least) == (key != "smaller")
-            case "":
-                wanted = _words(text)
-                return lambda mail: wanted in mail.searched.everything
             case _:
                 wanted = _words(f"{key} {text}")
-                return lambda mail: wanted in mail.searched.everything
+                # Of signs alone Gmail makes nothing.
+                return lambda mail: not wanted.strip() or wanted in mail.searched.everything
 
     def _in_field(self, key: str, low: str) -> Test:
         header = {"list": "list-id", "deliveredto": "delivered-to"}.get(key, key)

@@ -1,10 +1,11 @@
 """The owner's mailbox at the loopback Google: mails, threads, labels and drafts, as a test fills and looks at them."""
 
+import base64
 import functools
 import itertools
 import re
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from email.message import EmailMessage, Message
@@ -108,7 +109,7 @@ class Mailbox:
         if isinstance(raw, EmailMessage):
             raw = raw.as_bytes()
         with self.lock:
-            message = mail_parts.parsed(raw)
+            message = mail_parts.headers_alone(raw)
             names = {name: label for label, name in self.labels.items()}
             ids = {label if label in SYSTEM_LABELS else names.get(label) or self.label(label) for label in labels}
             return self._keep(raw, message, ids, received or _date_of(message) or self.clock.now(), thread)
@@ -134,10 +135,15 @@ class Mailbox:
             message[name] = value
         if "Message-ID" not in message:
             message["Message-ID"] = f"<mail-{next(self._numbers)}@example.com>"
-        message.set_content(text)
-        for name, content in files:
-            message.add_attachment(content, maintype="application", subtype="octet-stream", filename=name)
-        return self.add(message, labels=labels, received=when)
+        files = list(files)
+        if not files:
+            message.set_content(text)
+            return self.add(message, labels=labels, received=when)
+        message["MIME-Version"] = "1.0"
+        message["Content-Type"] = 'multipart/mixed; boundary="written"'
+        message.set_payload("")
+        raw = message.as_bytes() + b"".join(_parts(text, files)) + b"--written--\n"
+        return self.add(raw, labels=labels, received=when)
 
     def label(self, name: str) -> str:
         """The id of a label of the owner's own, made when there is none."""
@@ -165,7 +171,7 @@ class Mailbox:
 
     def send(self, raw: bytes, thread: str | None) -> Mail:
         """A letter that leaves; `GoogleError` when it is to nobody."""
-        message = mail_parts.parsed(raw)
+        message = mail_parts.headers_alone(raw)
         to = [value for name in ("To", "Cc", "Bcc") for value in message.get_all(name, [])]
         recipients = [address for _, address in getaddresses([str(value) for value in to]) if address]
         if not recipients:
@@ -173,15 +179,15 @@ class Mailbox:
         if bad := next((address for address in recipients if not re.fullmatch(r"[^@\s]+@[^@\s]+", address)), None):
             raise invalid(f"Invalid To header: {bad}", reason="invalidArgument")
         raw = self._completed(raw, message)
-        message = mail_parts.parsed(raw)
+        message = mail_parts.headers_alone(raw)
         labels = {"SENT"} | ({"INBOX", "UNREAD"} if self.address in recipients else set())
         mail = self._keep(raw, message, labels, self.clock.now(), self._fitting(message, thread))
         self.outbox.append(mail)
         return mail
 
     def draft(self, raw: bytes, thread: str | None) -> Draft:
-        raw = self._completed(raw, mail_parts.parsed(raw))
-        message = mail_parts.parsed(raw)
+        raw = self._completed(raw, mail_parts.headers_alone(raw))
+        message = mail_parts.headers_alone(raw)
         mail = self._keep(raw, message, {"DRAFT"}, self.clock.now(), self._fitting(message, thread))
         draft = Draft(f"r{7_000_000_000_000_000_000 + next(self._numbers)}", mail)
         self.drafts[draft.id] = draft
@@ -245,7 +251,6 @@ class Mailbox:
         mail_id = f"{_FIRST_ID + number * 4099:016x}"
         thread = thread or self._thread_of(message) or mail_id
         mail = Mail(mail_id, thread, raw, labels, when, number)
-        mail.message = message
         self.mails[mail_id] = mail
         if mail.message_id:
             self._threads.setdefault(mail.message_id, thread)
@@ -293,6 +298,20 @@ class Mailbox:
             }
             for label, name in self.labels.items()
         ]
+
+
+def _parts(text: str, files: Iterable[tuple[str, bytes]]) -> Iterator[bytes]:
+    """The body's parts. By hand: the library takes seconds for what is large."""
+    first = EmailMessage()
+    first.set_content(text)
+    del first["MIME-Version"]
+    yield b"--written\n" + first.as_bytes() + b"\n"
+    for name, content in files:
+        part = EmailMessage()
+        part["Content-Type"] = "application/octet-stream"
+        part["Content-Transfer-Encoding"] = "base64"
+        part.add_header("Content-Disposition", "attachment", filename=name)
+        yield b"--written\n" + part.as_bytes() + base64.encodebytes(content)
 
 
 def _age(mail: Mail) -> tuple[datetime, str]:

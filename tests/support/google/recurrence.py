@@ -64,7 +64,8 @@ def starts(first: When, lines: list[str]) -> Iterator[When]:
     if not repeats:
         rules.rdate(naive)
     for start in rules:
-        yield start.replace(tzinfo=own) if isinstance(first, datetime) else start.date()
+        # By way of UTC: half past two, in the night that has none, is half past three.
+        yield start.replace(tzinfo=own).astimezone(UTC).astimezone(own) if own else start.date()
 
 
 def stamp(value: When) -> str:

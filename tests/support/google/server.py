@@ -285,6 +285,7 @@ def served_google(*, clock: Clock | None = None, address: str = ADDRESS, zone: s
         try:
             yield google
         finally:
+            google.faults.release()
             listening.shutdown()
             listening.end_connections()
             thread.join()

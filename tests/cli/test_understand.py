@@ -116,3 +116,10 @@ def test_a_bad_context_file_is_one_clear_line_and_exit_code_2(app: typer.Typer, 
 def test_a_missing_context_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(typer.BadParameter, match="No such file"):
         understand("hello", tmp_path / "none.json", as_json=True)
+
+
+def test_a_question_about_mail_shows_the_tool_and_what_it_is_asked(app: typer.Typer) -> None:
+    assert run(app, "any mail from Anna today?").stdout == 'check_mail sender="Anna" when="today" (90%)\n'
+    assert run(app, "when am I free tomorrow for an hour?").stdout == (
+        'check_calendar when="tomorrow" free_minutes=60 (90%)\n'
+    )

@@ -298,8 +298,12 @@ class Acting:
         if tool == "check_calendar":
             self.looked = Looked(tool, asked)
             return self._diary.lines(asked, result.value, now)
-        listed = told_of(result.value) or (self.looked.listed if self.looked and "read" in asked else 0)
-        self.looked = Looked(tool, asked, max(listed, int("text" in result.value)))
+        before = self.looked
+        if before and before.tool == tool and set(asked) == {"read"}:
+            # One of the list was read: what is asked next narrows the list's own question.
+            self.looked = dataclasses.replace(before, arguments={**before.arguments, **asked})
+        else:
+            self.looked = Looked(tool, asked, told_of(result.value) or int("text" in result.value))
         return self._mail.lines(asked, result.value, now)
 
     # -- the line ----------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from pathlib import Path
 from keryx.agency.standing import Standing, stand
 from keryx.agents.approver import Approver
 from keryx.agents.base import AgentRunner
-from keryx.agents.equipment import Equipment, Login, McpServer, Patience
+from keryx.agents.equipment import Equipment, Login, McpServer, McpServers, Patience, no_servers
 from keryx.agents.processes import AgentProcesses
 from keryx.agents.registry import CLAUDE, CODEX, Backend, acp_backend
 from keryx.agents.surroundings import inherited_environment
@@ -89,17 +89,26 @@ class Agency:
         own = replace(common, login=standing.login, program=standing.own_program, model=standing.model)
         return standing.backend.build(own)
 
-    def equipment(self, workplace: Callable[[Task], Path], data_dir: Path, clock: Clock, beyond: Approver) -> Equipment:
+    def equipment(
+        self,
+        workplace: Callable[[Task], Path],
+        data_dir: Path,
+        clock: Clock,
+        beyond: Approver,
+        ours: Callable[[Path], McpServers] = no_servers,
+    ) -> Equipment:
         """What all agents of the daemon whose data are in `data_dir` have in common.
 
-        `beyond` is asked what a task's mode does not decide by itself.
+        `beyond` is asked what a task's mode does not decide by itself; `ours` are the servers of tools that agents are
+        handed beside the owner's.
         """
         agents = self._settings.agents
+        owners = {name: mcp_server(line) for name, line in self._settings.mcp.items()}
         return Equipment(
             workplace=workplace,
             processes=AgentProcesses(data_dir),
             login=Login(None),
-            mcp_servers={name: mcp_server(line) for name, line in self._settings.mcp.items()},
+            mcp_servers=lambda place: {**ours(place), **owners},
             approver=ModeApprover(beyond),
             patience=Patience(agents.idle_minutes * 60, agents.deadline_hours * 3600),
             clock=clock,

@@ -20,7 +20,7 @@ from pathlib import Path
 from keryx.agents.process_table import Known, began, carries, end_all, lives_in
 from keryx.private import write_private
 
-__all__ = ["AgentProcesses", "AgentRun", "reap", "tagged"]
+__all__ = ["TAGS", "AgentProcesses", "AgentRun", "reap", "tagged"]
 
 TERM_GRACE_S = 0.5
 KILL_LIMIT_S = 2.0
@@ -31,6 +31,8 @@ _OWNER = "KERYX_AGENT_OF"
 """The variable that says whose program it is; everything the program starts inherits it."""
 _TASK = "KERYX_TASK_ID"
 _RUN = "KERYX_AGENT_RUN"
+TAGS = (_OWNER, _TASK, _RUN)
+"""The variables by which every program that an agent starts is known."""
 
 _FOLDER = "agent-processes"
 _RECORD = ".json"
@@ -70,6 +72,11 @@ class AgentRun:
         self._dying = tuple(dying)
         self._noted: list[Known] = []
         self._spawned: list[asyncio.subprocess.Process] = []
+
+    @property
+    def tags(self) -> dict[str, str]:
+        """What a program of it has to get that is handed no environment but its own."""
+        return {name: self.environment[name] for name in TAGS}
 
     def command(self, argv: Sequence[str]) -> list[str]:
         """`argv` so that on Linux the program dies with this daemon; to be started as leader of its own session.

@@ -104,7 +104,7 @@ def test_all_agents_have_servers_patience_and_surroundings_in_common(tmp_path: P
     assert common.patience == Patience(120, 1800)
     assert common.environment["GH_TOKEN"] == "ghp-x"
     assert "NPM_TOKEN" not in common.environment
-    assert common.mcp_servers == {
+    assert common.mcp_servers(tmp_path) == {
         "notes": McpServer(url="https://notes.example/mcp"),
         "files": McpServer(("npx", "files", "--all"), environment={"A_TOKEN": "x y", "ROOT": "/srv"}),
     }

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from keryx.agents.equipment import Equipment, Login, Patience
+from keryx.agents.equipment import Equipment, Login, McpServer, Patience
 from keryx.agents.processes import AgentProcesses
 from keryx.agents.surroundings import small_environment
 from keryx.tasks.models import Task, TaskStatus
@@ -34,6 +34,10 @@ class AgentBench:
     def surrounded(self, **variables: str) -> None:
         """Add environment variables for the conversations to come."""
         self.equipped(environment={**self.equipment.environment, **variables})
+
+    def handed(self, **servers: McpServer) -> None:
+        """Hand these servers of tools to the conversations to come."""
+        self.equipped(mcp_servers=lambda place: servers)
 
     def task(self, **changes: Any) -> Task:
         """A task in mode auto, with `changes` to its fields."""

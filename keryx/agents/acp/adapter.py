@@ -10,12 +10,11 @@ import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from keryx.agents.acp.events import Telling, usage_of
 from keryx.agents.acp.process import AcpProcess
-from keryx.agents.acp.tools import option_for
+from keryx.agents.acp.tools import Surroundings, option_for
 from keryx.agents.adapter import AskOwner
 from keryx.agents.base import Leash, SteerUnavailable, TurnStopped
 from keryx.agents.events import AgentEvent, Done, Failure, SessionId
@@ -67,11 +66,11 @@ class _Turn:
 class AcpAdapter:
     """One conversation in ACP; `opened` makes it ready."""
 
-    def __init__(self, called: str, place: Path, *, steers: bool) -> None:
-        """`called`: the agent's name aloud; `place`: the task's directory; `steers`: takes a second prompt in."""
+    def __init__(self, called: str, around: Surroundings, *, steers: bool) -> None:
+        """`called`: the agent's name aloud; `steers`: takes a second prompt in."""
         self.called = called
         self.session_id: str | None = None
-        self._place = place
+        self._around = around
         self._steers = steers
         self._agent: AcpProcess | None = None
         self._connection: ClientSideConnection | None = None
@@ -98,7 +97,7 @@ class AcpAdapter:
             yield self._refused
             return
         assert self.session_id is not None
-        turn = self._turn = _Turn(ask, Telling(self._place))
+        turn = self._turn = _Turn(ask, Telling(self._around))
         try:
             self._give(turn, prompt, steer=False)
             yield SessionId(self.session_id)

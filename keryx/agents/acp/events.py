@@ -1,10 +1,9 @@
 """From what an ACP agent tells of itself (`session/update`) to the events of a turn. Pure."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from keryx.agents.acp.tools import ToolState
+from keryx.agents.acp.tools import Surroundings, ToolState
 from keryx.agents.events import AgentEvent, Alive, FileEdit, Notice, Text, TokenUsage, ToolCall, ToolEnd
 
 if TYPE_CHECKING:
@@ -19,9 +18,8 @@ _ENDED = ("completed", "failed")
 class Telling:
     """One turn's updates, gathered: texts into whole ones, a tool's many updates into its beginning and its end."""
 
-    def __init__(self, place: Path) -> None:
-        """`place` is where the task works."""
-        self._place = place
+    def __init__(self, around: Surroundings) -> None:
+        self._around = around
         self._said: list[str] = []
         self._saying: str | None = None
         self._tools: dict[str, ToolState] = {}
@@ -60,7 +58,7 @@ class Telling:
 
     def known(self, call: "ToolCallStart | ToolCallProgress | ToolCallUpdate") -> ToolState:
         """What is known of a tool call, `call` included."""
-        tool = self._tools.setdefault(call.tool_call_id, ToolState(self._place))
+        tool = self._tools.setdefault(call.tool_call_id, ToolState(self._around))
         tool.merge(call)
         return tool
 

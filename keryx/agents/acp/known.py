@@ -1,6 +1,7 @@
 """What is known of agents that speak ACP: how each is started, and what the protocol does not say about it."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePath
 
@@ -15,8 +16,37 @@ class KnownAgent:
     """What starts it speaking ACP on its standard streams."""
     steers: bool = False
     """Whether a second prompt is taken into the running turn. The protocol does not say; tried out, not assumed."""
-    environment: Mapping[str, str] = field(default_factory=dict)
+    rules_in: str = ""
+    """The variable with its rules, in JSON, on what it asks about; empty: it asks by itself."""
+    rules: Mapping[str, str] = field(default_factory=dict)
     """What makes it ask before it acts, where its own default is to act."""
+    tool_title: str | None = None
+    """How it titles the call of a server's tool when it asks, without its arguments; None: not known."""
+
+    def asking(self, environment: Mapping[str, str], servers: Iterable[str]) -> dict[str, str]:
+        """The variables by which it asks before it acts, before it uses a tool of `servers` too.
+
+        The owner's own rules in `environment` hold instead of ours, but for the servers that they do not name.
+        """
+        if not self.rules_in:
+            return {}
+        rules = _rules(environment.get(self.rules_in, "")) or self.rules
+        # Later rules outweigh earlier ones, so these come last.
+        of_servers = {f"{server}_*": "ask" for server in servers if f"{server}_*" not in rules}
+        return {self.rules_in: json.dumps({**rules, **of_servers})}
+
+
+def _rules(written: str) -> Mapping[str, str]:
+    """The owner's rules; empty when there are none, or none that can be read."""
+    try:
+        match json.loads(written):
+            case dict(rules):
+                return rules
+            case str(everything):
+                return {"*": everything}
+    except ValueError:
+        pass
+    return {}
 
 
 KNOWN_AGENTS: Mapping[str, KnownAgent] = {
@@ -24,7 +54,9 @@ KNOWN_AGENTS: Mapping[str, KnownAgent] = {
     "opencode": KnownAgent(
         ("opencode", "acp"),
         steers=True,
-        environment={"OPENCODE_PERMISSION": '{"edit":"ask","bash":"ask","webfetch":"ask","external_directory":"ask"}'},
+        rules_in="OPENCODE_PERMISSION",
+        rules=dict.fromkeys(("edit", "bash", "webfetch", "external_directory"), "ask"),
+        tool_title="{server}_{tool}",
     ),
     # geminicli.com/docs/cli/acp-mode; before 0.33 the flag was called --experimental-acp.
     "gemini": KnownAgent(("gemini", "--acp")),

@@ -11,15 +11,15 @@ tokens are what it says of the turn: opencode, for one, tells of the last model 
 
 import asyncio
 import logging
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from keryx.agents.acp.adapter import AcpAdapter, is_auth_required, words_of
 from keryx.agents.acp.known import known_by
 from keryx.agents.acp.process import AcpProcess
 from keryx.agents.acp.settings import Choice, choice_of, mode_for, model_for
-from keryx.agents.equipment import Equipment
+from keryx.agents.acp.tools import Surroundings
+from keryx.agents.equipment import Equipment, McpServers
 from keryx.agents.events import Failure
 from keryx.agents.session import AdaptedSession
 from keryx.agents.surroundings import find_program
@@ -77,21 +77,24 @@ class AcpAgentRunner:
 
     async def open(self, task: Task, *, resume: str | None = None) -> AdaptedSession:
         equipment = self._equipment
-        environment = self._environment(task)
-        if find_program(self._command[0], environment) is None:
+        if find_program(self._command[0], equipment.environment) is None:
             raise ConfigError(
                 f"{self._command[0]} is not on the PATH; install it, or name what starts {self.name} under [acp]",
                 spoken=f"{self._called} isn't installed on your machine.",
             )
         place = await asyncio.to_thread(equipment.workplace, task)
+        servers = await asyncio.to_thread(equipment.mcp_servers, place)
         # The SDK takes half a second of computing to import.
         await asyncio.to_thread(_load_sdk)
-        adapter = AcpAdapter(self._called, place, steers=self._steers)
-        agent = AcpProcess(equipment.processes.begin(task.id, environment), adapter)
+        known = known_by(self._command)
+        around = Surroundings(place, servers, known.tool_title if known is not None else None)
+        adapter = AcpAdapter(self._called, around, steers=self._steers)
+        run = equipment.processes.begin(task.id, self._environment(task, servers))
+        agent = AcpProcess(run, adapter)
         try:
             async with asyncio.timeout(self._open_s):
                 connection = await agent.start(self._command, cwd=place)
-                forgotten = await _Opening(self._equipment, task, agent, connection, place).into(adapter, resume)
+                forgotten = await _Opening(equipment, task, agent, connection, around, run.tags).into(adapter, resume)
         except BaseException as error:
             async with asyncio.timeout(CLOSE_S):
                 await agent.close(gently=False)
@@ -100,10 +103,11 @@ class AcpAgentRunner:
             raise
         return AdaptedSession(adapter, task, equipment, forgotten=forgotten)
 
-    def _environment(self, task: Task) -> dict[str, str]:
-        known = known_by(self._command)
-        asks = known.environment if known is not None and task.mode != "full" else {}
-        return {**asks, **self._equipment.signed_in_environment}
+    def _environment(self, task: Task, servers: McpServers) -> dict[str, str]:
+        known, environment = known_by(self._command), self._equipment.signed_in_environment
+        if known is None or task.mode == "full":
+            return environment
+        return environment | known.asking(environment, servers)
 
     def _unavailable(self, error: Exception, agent: AcpProcess) -> Exception:
         """What is raised for a conversation that could not be opened."""
@@ -132,13 +136,16 @@ class _Opening:
         task: Task,
         agent: AcpProcess,
         connection: "ClientSideConnection",
-        place: Path,
+        around: Surroundings,
+        tags: Mapping[str, str],
     ) -> None:
+        """`tags`: how a program that the agent starts is known for one of this run."""
         self._equipment = equipment
         self._task = task
         self._agent = agent
         self._connection = connection
-        self._place = place
+        self._around = around
+        self._tags = tags
 
     async def into(self, adapter: AcpAdapter, resume: str | None) -> bool:
         """Open the conversation; whether the one that was to be taken up is gone. Raises the SDK's errors."""
@@ -168,7 +175,7 @@ class _Opening:
         return resume is not None and new is not None
 
     async def _begun(self, hello: "InitializeResponse") -> "NewSessionResponse":
-        return await self._connection.new_session(cwd=str(self._place), mcp_servers=[*self._servers(hello)])
+        return await self._connection.new_session(cwd=str(self._around.place), mcp_servers=[*self._servers(hello)])
 
     async def _taken_up(
         self, hello: "InitializeResponse", session_id: str
@@ -179,7 +186,7 @@ class _Opening:
         can = hello.agent_capabilities
         if can is None:
             return None
-        where = {"session_id": session_id, "cwd": str(self._place), "mcp_servers": [*self._servers(hello)]}
+        where = {"session_id": session_id, "cwd": str(self._around.place), "mcp_servers": [*self._servers(hello)]}
         try:
             async with asyncio.timeout(RESUME_S):
                 if can.session_capabilities is not None and can.session_capabilities.resume is not None:
@@ -218,19 +225,21 @@ class _Opening:
             await self._connection.set_config_option(config_id=choice.option, session_id=session_id, value=value)
 
     def _servers(self, hello: "InitializeResponse") -> "list[McpServerStdio | HttpMcpServer]":
-        """The tool servers from the settings, as far as the agent can speak to them."""
+        """The servers of tools, as far as the agent can speak to them."""
         from acp.schema import EnvVariable, HttpMcpServer, McpServerStdio
 
         can = hello.agent_capabilities and hello.agent_capabilities.mcp_capabilities
         servers: list[McpServerStdio | HttpMcpServer] = []
-        for name, server in self._equipment.mcp_servers.items():
+        for name, server in self._around.servers.items():
             if server.url is not None:
                 if can is not None and can.http:
                     servers.append(HttpMcpServer(type="http", name=name, url=server.url, headers=[]))
                 else:
                     log.warning("agent cannot reach tool servers by address", extra={"server": name})
             elif server.command:
-                variables = [EnvVariable(name=name, value=value) for name, value in server.environment.items()]
+                # Many agents hand a server a few variables only, so its tags too have to be among its own.
+                environment = {**server.environment, **self._tags}
+                variables = [EnvVariable(name=name, value=value) for name, value in environment.items()]
                 program = find_program(server.command[0], self._equipment.environment) or server.command[0]
                 servers.append(McpServerStdio(name=name, command=program, args=[*server.command[1:]], env=variables))
         return servers

@@ -6,14 +6,16 @@ An agent names a call's `kind` itself and fills in the rest as it goes, so every
 import json
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from keryx.agents.acp.naming import tool_meant
 from keryx.agents.approver import Ask, Effect
 from keryx.agents.effects import effect_of_command, effect_of_look, effect_of_path, spoken_command, worst
+from keryx.agents.equipment import KnownTool, McpServers
 from keryx.agents.titles import short_line
 
 if TYPE_CHECKING:
@@ -30,12 +32,23 @@ _DOING = {"edit": "Editing", "delete": "Deleting", "move": "Moving", "read": "Re
 _TO_DO = {"edit": "change", "delete": "delete", "move": "move", "read": "read"}
 
 
+@dataclass(frozen=True)
+class Surroundings:
+    """What a conversation's tool calls are looked at with."""
+
+    place: Path
+    """Where the task works."""
+    servers: McpServers = field(default_factory=dict)
+    """The servers of tools that the agent was handed."""
+    tool_title: str | None = None
+    """As `KnownAgent.tool_title`."""
+
+
 @dataclass
 class ToolState:
     """One tool call, as far as its agent has told of it."""
 
-    place: Path
-    """Where the task works."""
+    around: Surroundings
     kind: str | None = None
     title: str = ""
     raw: dict[str, Any] = field(default_factory=dict)
@@ -57,6 +70,10 @@ class ToolState:
         for part in update.content or ():
             if part.type == "diff":
                 self.diffs[part.path] = part.old_text or None
+
+    @property
+    def place(self) -> Path:
+        return self.around.place
 
     @property
     def says_something(self) -> bool:
@@ -98,6 +115,8 @@ class ToolState:
     def activity(self) -> str:
         """What it does, for a person: "Running pytest -q"."""
         title, paths = _plain(self.title), self.paths
+        if (meant := self._meant()) is not None:
+            return meant[0].doing
         if (command := self.command) is not None:
             return f"Running {_plain(command)}"
         if self.kind in _DOING and paths:
@@ -125,9 +144,19 @@ class ToolState:
 
     def ask(self) -> Ask:
         """The permission that it needs, as it is put to whoever may decide."""
+        if (meant := self._meant()) is not None:
+            known, arguments = meant
+            return known.judge(arguments)
         return Ask(
             short_line(self._wish(), MAX_EAR_CHARS), effect=self.effect(), detail=self._detail()[:MAX_DETAIL_CHARS]
         )
+
+    def _meant(self) -> tuple[KnownTool, Mapping[str, Any]] | None:
+        """The tool of the house's that it is surely of, and what it is called with."""
+        if self.diffs or self.located:
+            return None
+        around = self.around
+        return tool_meant(self.title, self.kind, self.raw, around.servers, spelling=around.tool_title)
 
     def _wish(self) -> str:
         title, paths = _plain(self.title), self.paths

@@ -17,7 +17,7 @@ from keryx.agents.claude.frames import Frame, FrameReader, Meter, covered, outco
 from keryx.agents.claude.launch import Launch, Link
 from keryx.agents.claude.line import ENDED, OVER, Mail
 from keryx.agents.claude.log import ConversationFile
-from keryx.agents.claude.tools import permission_for
+from keryx.agents.claude.tools import known_of, permission_for
 from keryx.agents.events import AgentEvent, Alive, Done, Failure, ToolCall
 from keryx.errors import KeryxError
 
@@ -73,7 +73,7 @@ class ClaudeAdapter:
         self._conversation = session_id
         self._launch = launch
         self._file = ConversationFile(launch.environment, session_id)
-        self._reader = FrameReader(launch.place)
+        self._reader = FrameReader(launch.place, launch.servers)
         self._meter = Meter()
         self._link: Link | None = None
         self._turn: _Turn | None = None
@@ -86,7 +86,7 @@ class ClaudeAdapter:
     async def connect(self, *, resume: bool) -> None:
         """Start the agent; raises as `Launch.connect`."""
         self._meter = Meter(await asyncio.to_thread(self._file.spent)) if resume else Meter()
-        self._reader = FrameReader(self._launch.place)
+        self._reader = FrameReader(self._launch.place, self._launch.servers)
         self._link = await self._launch.connect(self._conversation, self._may_use, resume=resume)
 
     async def turn(self, prompt: str, ask: AskOwner) -> AsyncGenerator[AgentEvent, None]:
@@ -303,11 +303,16 @@ class ClaudeAdapter:
         if tool == "ExitPlanMode" and self._launch.task.mode == "plan":
             turn.plan = str(arguments.get("plan") or "")
             return PermissionResultDeny(message=HANDED_OVER, interrupt=True)
-        read_only = tool.startswith("mcp__") and self._link is not None and await self._link.reads_only(tool)
-        answer = await turn.ask(permission_for(tool, arguments, self._launch.place, read_only=read_only))
+        answer = await turn.ask(await self._permission(tool, arguments))
         if answer.allowed:
             return PermissionResultAllow()
         return PermissionResultDeny(message=answer.text or "This was not allowed.")
+
+    async def _permission(self, tool: str, arguments: dict[str, Any]) -> Ask:
+        if (known := known_of(tool, self._launch.servers)) is not None:
+            return known.judge(arguments)
+        read_only = tool.startswith("mcp__") and self._link is not None and await self._link.reads_only(tool)
+        return permission_for(tool, arguments, self._launch.place, read_only=read_only)
 
 
 async def _asked(arguments: dict[str, Any], ask: AskOwner) -> dict[str, str] | Answer:

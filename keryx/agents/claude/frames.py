@@ -11,7 +11,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from keryx.agents.claude.tools import EDITS, title_of
+from keryx.agents.claude.tools import EDITS, known_of, title_of
+from keryx.agents.equipment import McpServers
 from keryx.agents.events import (
     AgentEvent,
     Alive,
@@ -54,9 +55,10 @@ _RESETS_AT = re.compile(r"\|\s*(\d{10})\b")
 class FrameReader:
     """Reads one conversation's frames in order."""
 
-    def __init__(self, place: Path) -> None:
-        """`place` is the directory the agent works in: files are told of from there."""
+    def __init__(self, place: Path, servers: McpServers | None = None) -> None:
+        """`place` is the directory the agent works in: files are told of from there. `servers` are its servers."""
         self._place = place
+        self._servers = servers or {}
         self._running: dict[str, str] = {}
         """The path that each running tool changes; "" for one that changes none."""
         self.resets_at: datetime | None = None
@@ -86,7 +88,8 @@ class FrameReader:
                 case {"type": "text", "text": str(text)} if not inner:
                     yield Text(text)
                 case {"type": "tool_use", "id": str(call_id), "name": str(tool), "input": dict(arguments)}:
-                    title = title_of(tool, arguments, self._place)
+                    known = known_of(tool, self._servers)
+                    title = known.doing if known else title_of(tool, arguments, self._place)
                     if inner:
                         yield Notice(title)
                         continue

@@ -6,12 +6,12 @@ import os
 import tempfile
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
 from keryx.agents.claude.line import ClaudeLine
-from keryx.agents.equipment import Equipment, McpServer
+from keryx.agents.equipment import Equipment, McpServer, McpServers
 from keryx.errors import ConfigError, Unavailable
 from keryx.tasks.models import Task
 
@@ -96,6 +96,8 @@ class Launch:
     place: Path
     program: str
     sdk_version: str
+    servers: McpServers = field(default_factory=dict)
+    """The servers of tools that it is handed, the same ones as often as it is started."""
     connect_s: float = CONNECT_S
 
     @property
@@ -163,9 +165,9 @@ class Launch:
 
     def _servers_file(self) -> Path | None:
         """The MCP servers in a file for the owner alone: on the command line everybody could read their secrets."""
-        if not self.equipment.mcp_servers:
+        if not self.servers:
             return None
-        servers = {name: _server(server) for name, server in self.equipment.mcp_servers.items()}
+        servers = {name: _server(server) for name, server in self.servers.items()}
         descriptor, name = tempfile.mkstemp(prefix="keryx-mcp-", suffix=".json")
         with open(descriptor, "w", encoding="utf-8") as file:
             json.dump({"mcpServers": servers}, file)
@@ -179,10 +181,11 @@ def _client(may_use: MayUse, line: ClaudeLine) -> Any:
 
 
 def _server(server: McpServer) -> dict[str, Any]:
+    bound = {} if server.call_s is None else {"timeout": round(server.call_s * 1000)}
     if server.url is not None:
-        return {"type": "http", "url": server.url}
+        return {"type": "http", "url": server.url, **bound}
     program, *arguments = server.command
-    return {"type": "stdio", "command": program, "args": arguments, "env": dict(server.environment)}
+    return {"type": "stdio", "command": program, "args": arguments, "env": dict(server.environment), **bound}
 
 
 def _says_gone(line: ClaudeLine) -> bool:

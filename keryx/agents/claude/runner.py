@@ -48,8 +48,10 @@ class ClaudeAgentRunner:
 
     async def open(self, task: Task, *, resume: str | None = None) -> AdaptedSession:
         equipment = self._equipment
-        place = await asyncio.to_thread(equipment.workplace, task)
-        launch = Launch(equipment, task, place.resolve(), self._program(), _sdk_version(), self._connect_s)
+        place = (await asyncio.to_thread(equipment.workplace, task)).resolve()
+        program = self._program()
+        servers = await asyncio.to_thread(equipment.mcp_servers, place)
+        launch = Launch(equipment, task, place, program, _sdk_version(), servers, self._connect_s)
         if resume is not None and await asyncio.to_thread(ConversationFile(launch.environment, resume).exists):
             adapter = ClaudeAdapter(launch, resume)
             try:

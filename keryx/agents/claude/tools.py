@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from keryx.agents.approver import Ask, Effect
 from keryx.agents.effects import effect_of_command, effect_of_look, effect_of_path
+from keryx.agents.equipment import KnownTool, McpServers, known_tool
 from keryx.agents.titles import short_line, short_path, without_folders
 
 EDITS = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit"})
@@ -24,6 +25,13 @@ _READS = frozenset(
 _RUNS = frozenset({"Task", "Agent", "KillShell", "TaskStop", "Skill", "EnterWorktree", "ExitWorktree"})
 
 _CHANGE_OF_PLACE = re.compile(r"^\s*cd\s+(?:\"[^\"]*\"|'[^']*'|\S+)\s*(?:&&|;)\s*")
+
+
+def known_of(tool: str, servers: McpServers) -> KnownTool | None:
+    """What the house knows of the tool that Claude Code calls `mcp__SERVER__TOOL`; None: nothing."""
+    prefix, _, rest = tool.partition("__")
+    server, _, name = rest.partition("__")
+    return known_tool(servers, server, name) if prefix == "mcp" else None
 
 
 def title_of(tool: str, arguments: Mapping[str, Any], place: Path) -> str:

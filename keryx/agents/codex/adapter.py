@@ -14,6 +14,7 @@ from keryx.agents.codex.approvals import answered
 from keryx.agents.codex.items import Meter, failed
 from keryx.agents.codex.jsonrpc import INTERNAL_ERROR, Disconnected, Params, RpcError
 from keryx.agents.codex.run import Run, Told
+from keryx.agents.codex.servers import TOLD
 from keryx.agents.codex.steers import Owed
 from keryx.agents.codex.thread import CodexThread
 from keryx.agents.codex.wire import Notification, Turn, parsed
@@ -48,7 +49,7 @@ class CodexAdapter:
         await self._thread.close()
 
     async def turn(self, prompt: str, ask: AskOwner) -> AsyncGenerator[AgentEvent, None]:
-        run = self._run = Run(self._thread.directory, ask)
+        run = self._run = Run(self._thread.directory, ask, self._thread.servers)
         self._meter.begin()
         try:
             done: Done | None = None
@@ -245,6 +246,8 @@ class CodexAdapter:
         await thread.quietly("thread/backgroundTerminals/clean")
 
     def notified(self, method: str, params: Params) -> None:
+        if method == TOLD:
+            self._thread.startups.told(params)
         note = parsed(Notification, params)
         if note is None or note.thread_id not in (None, self.session_id):
             return
@@ -259,7 +262,15 @@ class CodexAdapter:
         if (run := self._run) is None:
             raise RpcError(INTERNAL_ERROR, "no turn is running")
         thread = self._thread
-        return await answered(method, params, run.ask, inside=thread.directory, hold=thread.hold, changes=run.changes)
+        return await answered(
+            method,
+            params,
+            run.ask,
+            inside=thread.directory,
+            hold=thread.hold,
+            changes=run.changes,
+            servers=thread.servers,
+        )
 
     def _gone(self) -> None:
         if self._run is not None:

@@ -16,6 +16,7 @@ from keryx.agents.codex.jsonrpc import METHOD_NOT_FOUND, Params, RpcError
 from keryx.agents.codex.settings import Hold
 from keryx.agents.codex.wire import FileUpdate, Permissions, Request, parsed
 from keryx.agents.effects import effect_of_command, effect_of_path, spoken_command, worst
+from keryx.agents.equipment import McpServers, known_tool
 from keryx.agents.titles import short_path
 
 log = logging.getLogger(__name__)
@@ -29,6 +30,7 @@ async def answered(
     inside: Path,
     hold: Hold,
     changes: Mapping[str, Sequence[FileUpdate]],
+    servers: McpServers,
 ) -> Any:
     """The result of a call of the app-server's; raises `RpcError` for one that is not known here.
 
@@ -47,7 +49,7 @@ async def answered(
         case "item/tool/requestUserInput":
             return {"answers": await _answers(ask, request) if request else {}}
         case "mcpServer/elicitation/request":
-            return await _elicited(ask, request)
+            return await _elicited(ask, request, servers)
         case "applyPatchApproval" | "execCommandApproval":  # of older versions
             return {"decision": "denied"}
     log.info("request of an unknown kind", extra={"method": method})
@@ -127,15 +129,23 @@ async def _answers(ask: AskOwner, request: Request) -> dict[str, Any]:
     return answers
 
 
-async def _elicited(ask: AskOwner, request: Request | None) -> dict[str, Any]:
+async def _elicited(ask: AskOwner, request: Request | None, servers: McpServers) -> dict[str, Any]:
     """A tool of an MCP server wants to run, or its server wants something of its own, which is denied."""
     if request is None or (request.meta or {}).get("codex_approval_kind") != "mcp_tool_call":
         return {"action": "decline"}
-    tool = str((request.meta or {}).get("tool_title") or _quoted(request.message) or "a tool")
-    parameters = (request.meta or {}).get("tool_params")
-    wanted = Ask(f"use {tool} from {request.server_name}", Effect.UNKNOWN, detail=f"{tool} {parameters or ''}".strip())
-    allowed = (await _asked(ask, wanted)).allowed
+    allowed = (await _asked(ask, tool_ask(request, servers))).allowed
     return {"action": "accept", "content": {}} if allowed else {"action": "decline"}
+
+
+def tool_ask(request: Request, servers: McpServers) -> Ask:
+    """What is to be asked before a tool of an MCP server may run."""
+    meta = request.meta or {}
+    name, parameters = _quoted(request.message), meta.get("tool_params")
+    known = known_tool(servers, request.server_name, name)
+    if known is not None:
+        return known.judge(parameters if isinstance(parameters, Mapping) else {})
+    tool = str(meta.get("tool_title") or name or "a tool")
+    return Ask(f"use {tool} from {request.server_name}", Effect.UNKNOWN, detail=f"{tool} {parameters or ''}".strip())
 
 
 async def _asked(ask: AskOwner, wanted: Ask) -> Answer:

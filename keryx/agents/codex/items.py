@@ -6,6 +6,7 @@ import shlex
 from pathlib import Path
 
 from keryx.agents.codex.wire import CommandAction, Item, Notification, Turn, TurnError
+from keryx.agents.equipment import McpServers, known_tool
 from keryx.agents.events import (
     AgentEvent,
     Alive,
@@ -48,7 +49,7 @@ _CONNECTION = frozenset(
 class Items:
     """Reads the notifications of one run: a turn, and the turns that steers made necessary after it."""
 
-    def __init__(self, inside: Path) -> None:
+    def __init__(self, inside: Path, servers: McpServers) -> None:
         self.final = ""
         """What the newest turn ended with."""
         self.retrying = False
@@ -56,6 +57,7 @@ class Items:
         self.running: set[str] = set()
         """The tools that run, by their item."""
         self._inside = inside
+        self._servers = servers
         self._final_phase = False
 
     def read(self, method: str, note: Notification) -> list[AgentEvent]:
@@ -83,7 +85,7 @@ class Items:
                 self._said(item)
 
     def _started(self, item: Item) -> list[AgentEvent]:
-        title = title_of(item, self._inside)
+        title = title_of(item, self._inside, self._servers)
         if title is None:
             return [Alive()]
         self.running.add(item.id)
@@ -101,7 +103,7 @@ class Items:
                     FileEdit(short_path(change.path, self._inside), _CHANGES.get(change.kind.get("type", ""), "edited"))
                     for change in item.changes
                 ]
-            case _ if title_of(item, self._inside) is not None:
+            case _ if title_of(item, self._inside, self._servers) is not None:
                 return [ToolEnd(item.id)]
         return [Alive()]
 
@@ -157,7 +159,7 @@ def _minus(more: TokenUsage, less: TokenUsage) -> TokenUsage:
     )
 
 
-def title_of(item: Item, inside: Path) -> str | None:
+def title_of(item: Item, inside: Path, servers: McpServers) -> str | None:
     """What an item does, for a person: "Running pytest -q"; None when it is no tool. No whole paths."""
     match item.type:
         case "commandExecution":
@@ -165,7 +167,8 @@ def title_of(item: Item, inside: Path) -> str | None:
                 _reading(item.command_actions) or f"Running {_without_paths(unwrapped(item.command), inside)}"
             )
         case "mcpToolCall":
-            return short_line(f"Using {item.tool} from {item.server}")
+            known = known_tool(servers, item.server, item.tool)
+            return known.doing if known else short_line(f"Using {item.tool} from {item.server}")
         case "dynamicToolCall":
             return short_line(f"Using {item.tool}")
         case "webSearch":

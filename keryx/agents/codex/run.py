@@ -9,6 +9,7 @@ from keryx.agents.codex.items import Items
 from keryx.agents.codex.steers import Steers
 from keryx.agents.codex.thread import Bounds
 from keryx.agents.codex.wire import FileUpdate, Notification
+from keryx.agents.equipment import McpServers
 
 Told = tuple[str, Notification]
 _MARGIN_S = 0.01
@@ -18,9 +19,9 @@ _MARGIN_S = 0.01
 class Run:
     """A turn, and the turns that steers make necessary after it. Its notes are taken by one consumer."""
 
-    def __init__(self, inside: Path, ask: AskOwner) -> None:
+    def __init__(self, inside: Path, ask: AskOwner, servers: McpServers) -> None:
         self.ask = ask
-        self.items = Items(inside)
+        self.items = Items(inside, servers)
         self.steers = Steers()
         self.told: asyncio.Queue[Told | None] = asyncio.Queue()
         """What is to be looked at, in order; None: the process has ended."""

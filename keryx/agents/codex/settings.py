@@ -28,7 +28,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from keryx.agents.equipment import Equipment, McpServer
+from keryx.agents.equipment import Equipment, McpServer, McpServers
+from keryx.agents.processes import TAGS
 from keryx.agents.surroundings import bundled_program, find_program
 from keryx.errors import ConfigError
 
@@ -71,9 +72,10 @@ def hold_for(mode: str, *, sandboxed: bool) -> Hold:
             return Hold("untrusted", "workspace-write")
 
 
-def thread_settings(hold: Hold, directory: Path, model: str | None, equipment: Equipment) -> dict[str, Any]:
+def thread_settings(
+    hold: Hold, directory: Path, model: str | None, equipment: Equipment, servers: McpServers
+) -> dict[str, Any]:
     """The settings of a thread, the same for a new one and one that is taken up again. Reads a file or two."""
-    servers = equipment.mcp_servers
     config: dict[str, Any] = {
         "features.default_mode_request_user_input": True,
         "suppress_unstable_features_warning": True,
@@ -110,11 +112,14 @@ def _distrusted(directory: Path, environment: Mapping[str, str]) -> bool:
 
 
 def _server(server: McpServer, hold: Hold) -> dict[str, Any]:
-    approval = {"default_tools_approval_mode": hold.tools}
+    more: dict[str, Any] = {"default_tools_approval_mode": hold.tools}
+    if server.call_s is not None:
+        more["tool_timeout_sec"] = server.call_s
     if server.url:
-        return {"url": server.url, **approval}
+        return {"url": server.url, **more}
     command, *arguments = server.command
-    return {"command": command, "args": arguments, "env": dict(server.environment), **approval}
+    # It hands its servers a few variables only, and the tags are how one that it left behind is found.
+    return {"command": command, "args": arguments, "env": dict(server.environment), "env_vars": [*TAGS], **more}
 
 
 def repository_places(directory: Path) -> list[Path]:

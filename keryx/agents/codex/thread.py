@@ -10,9 +10,10 @@ from typing import Any
 
 from keryx.agents.codex.jsonrpc import Disconnected, Handler, RpcError
 from keryx.agents.codex.process import AppServer
+from keryx.agents.codex.servers import Startups
 from keryx.agents.codex.settings import Hold, thread_settings
 from keryx.agents.codex.wire import Thread, Turn, parsed
-from keryx.agents.equipment import Equipment
+from keryx.agents.equipment import Equipment, McpServers
 from keryx.errors import Unavailable
 from keryx.tasks.models import Task
 
@@ -43,6 +44,8 @@ class Bounds:
     unreachable_s: float = 120.0
     """How long a provider may be out of reach. Codex itself tries for ever."""
     probe_s: float = 10.0
+    servers_s: float = 10.0
+    """How long the house's own servers of tools may take to come up before the first turn goes without them."""
 
 
 class CodexThread:
@@ -60,6 +63,10 @@ class CodexThread:
         self._equipment = equipment
         self._server: AppServer | None = None
         self._closed = False
+        self.servers: McpServers = {}
+        """The servers of tools that it is handed; the same ones whichever process serves it."""
+        self.startups = Startups()
+        self._servers_known = False
 
     @property
     def alive(self) -> bool:
@@ -70,9 +77,10 @@ class CodexThread:
         """Start Codex and take up the thread `resume`, or a new one; whether `resume` is gone. Raises `Unavailable`."""
         server = await self._start(handler, gone)
         model = self._task.model or self._equipment.model
-        settings = thread_settings(self.hold, self.directory, model, self._equipment)
+        settings = thread_settings(self.hold, self.directory, model, self._equipment, self.servers)
         if resume is not None and await self._resumed(server, resume, settings):
             self.id = resume
+            await self._with_servers()
             return False
         if not server.alive:
             server = await self._start(handler, gone)
@@ -86,6 +94,7 @@ class CodexThread:
         if thread is None:
             raise Unavailable("Codex began without saying what", spoken="Codex can't begin.")
         self.id = thread.id
+        await self._with_servers()
         return resume is not None
 
     async def call(self, method: str, params: dict[str, Any], *, within_s: float | None = None) -> Any:
@@ -132,9 +141,18 @@ class CodexThread:
         self._closed = True
         await self.stop()
 
+    async def _with_servers(self) -> None:
+        """Wait for the servers whose tools the house knows: the owner may have asked for just what they do."""
+        if names := [name for name, server in self.servers.items() if server.tools]:
+            await self.startups.up(names, self.bounds.servers_s)
+
     async def _start(self, handler: Handler, gone: Callable[[], None]) -> AppServer:
         await self.stop()
         self._check_open()
+        if not self._servers_known:
+            self.servers = await asyncio.to_thread(self._equipment.mcp_servers, self.directory)
+            self._servers_known = True
+        self.startups = Startups()
         self._server = server = await AppServer.start(
             self._program, self._task.id, self.directory, self._equipment, handler, gone
         )

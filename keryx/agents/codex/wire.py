@@ -17,6 +17,7 @@ __all__ = [
     "Notification",
     "Permissions",
     "Request",
+    "ServerStatus",
     "Thread",
     "Turn",
     "TurnError",
@@ -120,6 +121,13 @@ class Notification(_Wire):
     error: TurnError | None = None
     will_retry: bool = False
     request_id: str | int | None = None
+
+
+class ServerStatus(_Wire):
+    """How a server of tools is coming up: starting, ready, failed or cancelled."""
+
+    name: str
+    status: str
 
 
 class _FileSystem(_Wire):

@@ -114,8 +114,7 @@ async def test_the_agent_gets_its_login_and_not_another(bench: AcpBench):
 
 
 async def test_tool_servers_are_handed_on(bench: AcpBench):
-    servers = {"notes": McpServer(command=("cat", "-u")), "wiki": McpServer(url="https://wiki.example/mcp")}
-    bench.equipped(mcp_servers=servers)
+    bench.handed(notes=McpServer(command=("cat", "-u")), wiki=McpServer(url="https://wiki.example/mcp"))
     assert (await one_turn(bench)).ok
     cat, wiki = bench.server.settings["servers"]
     assert cat.startswith("notes=/")

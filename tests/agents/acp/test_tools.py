@@ -12,7 +12,7 @@ from acp.schema import NewSessionResponse, PermissionOption, ToolCallUpdate, Usa
 from keryx.agents.acp.events import usage_of
 from keryx.agents.acp.known import KNOWN_AGENTS, known_by
 from keryx.agents.acp.settings import Choice, choice_of, mode_for, model_for
-from keryx.agents.acp.tools import MAX_DETAIL_CHARS, MAX_EAR_CHARS, ToolState, option_for
+from keryx.agents.acp.tools import MAX_DETAIL_CHARS, MAX_EAR_CHARS, Surroundings, ToolState, option_for
 from keryx.agents.approver import Effect
 from keryx.agents.events import TokenUsage
 
@@ -21,7 +21,7 @@ PLACE = Path("/srv/projects/billing")
 
 def tool(**call: Any) -> ToolState:
     """A tool call, by the names of the protocol."""
-    state = ToolState(PLACE)
+    state = ToolState(Surroundings(PLACE))
     state.merge(ToolCallUpdate.model_validate({"toolCallId": "c", **call}))
     return state
 

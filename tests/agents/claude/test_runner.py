@@ -168,7 +168,7 @@ async def test_what_a_settings_file_allows_is_put_to_the_owner_all_the_same(benc
     file = bench.config / "settings.json" if own else bench.workplace / ".claude" / "settings.local.json"
     allowed = ["Bash", "Bash(touch:*)", "Edit", "Write", "mcp__shop"]
     file.write_text(json.dumps({"permissions": {"allow": allowed}}))
-    bench.equipped(mcp_servers={"shop": McpServer((sys.executable, str(mcp_program.__file__)))})
+    bench.handed(shop=McpServer((sys.executable, str(mcp_program.__file__))))
     bench.approver.otherwise = Answer(False, "No.")
     bench.server.script(Run("touch made.txt"), Write("written.txt", "x"), Call("mcp__shop__order"), Say("Nothing."))
     assert (await once(bench, mode=mode)).ok
@@ -234,7 +234,7 @@ async def test_several_questions_are_put_one_after_another(bench: ClaudeBench):
 
 async def test_a_tool_server_is_there_and_its_tools_are_asked_for_by_what_they_say_of_themselves(bench: ClaudeBench):
     shop = McpServer((sys.executable, str(mcp_program.__file__)), environment={"SHOP_KEY": "swordfish"})
-    bench.equipped(mcp_servers={"shop": shop})
+    bench.handed(shop=shop)
     bench.server.script(Call("mcp__shop__look_up"), Call("mcp__shop__order"), Say("Ordered."))
     session = await bench.runner.open(bench.task())
     assert "swordfish" not in " ".join(process_of(bench).cmdline())
@@ -250,7 +250,7 @@ async def test_a_tool_server_is_there_and_its_tools_are_asked_for_by_what_they_s
 
 async def test_a_tool_server_at_an_address_is_there_too(bench: ClaudeBench):
     async with served_shop() as url:
-        bench.equipped(mcp_servers={"shop": McpServer(url=url)})
+        bench.handed(shop=McpServer(url=url))
         bench.server.script(Call("mcp__shop__order"), Say("Ordered."))
         assert (await once(bench)).final_text == "Ordered."
     assert bench.server.heard("order with no key") == 1

@@ -228,7 +228,7 @@ for line in sys.stdin:
 )
 async def test_a_tool_of_the_owners_servers_is_asked_about(bench: CodexBench, mode: str, answer: Answer, heard: str):
     server = McpServer(command=(sys.executable, "-c", MCP))
-    bench.equipped(mcp_servers={"greeter": server})
+    bench.handed(greeter=server)
     bench.approver.otherwise = answer
     await run_once(bench, mode, Call("mcp__greeter__greet", {"name": "Ada"}))
     assert bench.server.heard(heard) == 1
@@ -247,14 +247,22 @@ def equipped(tmp_path: Path, **changes: Any) -> Equipment:
 
 
 def test_a_server_with_an_address_and_one_with_a_command_are_set_up(tmp_path: Path):
-    servers = {"far": McpServer(url="https://example.org/mcp"), "near": McpServer(("serve", "-x"), None, {"K": "v"})}
-    settings = thread_settings(
-        hold_for("auto", sandboxed=True), Path("/srv"), None, equipped(tmp_path, mcp_servers=servers)
-    )
-    assert settings["config"]["mcp_servers"] == {
-        "far": {"url": "https://example.org/mcp", "default_tools_approval_mode": "prompt"},
-        "near": {"command": "serve", "args": ["-x"], "env": {"K": "v"}, "default_tools_approval_mode": "prompt"},
+    servers = {
+        "far": McpServer(url="https://example.org/mcp", call_s=20),
+        "near": McpServer(("serve", "-x"), None, {"K": "v"}),
     }
+    settings = thread_settings(hold_for("auto", sandboxed=True), Path("/srv"), None, equipped(tmp_path), servers)
+    near = settings["config"]["mcp_servers"]["near"]
+    assert settings["config"]["mcp_servers"] == {
+        "far": {"url": "https://example.org/mcp", "default_tools_approval_mode": "prompt", "tool_timeout_sec": 20},
+        "near": near,
+    }
+    assert near["command"] == "serve"
+    assert near["args"] == ["-x"]
+    assert near["env"] == {"K": "v"}
+    assert near["default_tools_approval_mode"] == "prompt"
+    assert "tool_timeout_sec" not in near
+    assert set(near["env_vars"]) == {"KERYX_AGENT_OF", "KERYX_TASK_ID", "KERYX_AGENT_RUN"}
 
 
 @real
@@ -285,7 +293,7 @@ def test_what_the_owner_says_of_a_directory_holds_for_what_is_in_it(tmp_path: Pa
     if written is not None:
         (tmp_path / ".codex").mkdir()
         (tmp_path / ".codex/config.toml").write_text(written)
-    settings = thread_settings(hold_for("auto", sandboxed=True), Path("/srv/parser"), None, equipped(tmp_path))
+    settings = thread_settings(hold_for("auto", sandboxed=True), Path("/srv/parser"), None, equipped(tmp_path), {})
     assert ("projects" in settings["config"]) is trusted
 
 
@@ -315,7 +323,7 @@ async def put(method: str, params: dict, *, ask_fails: bool = False, allowed: bo
         return Answer(allowed)
 
     hold = hold_for(mode, sandboxed=True)
-    return await answered(method, params, ask, inside=Path("/srv/project"), hold=hold, changes={}), asks
+    return await answered(method, params, ask, inside=Path("/srv/project"), hold=hold, changes={}, servers={}), asks
 
 
 COMMAND, CHANGE = "item/commandExecution/requestApproval", "item/fileChange/requestApproval"

@@ -66,11 +66,11 @@ def says(items: Items, text: str, phase: str | None = None, **more: Any) -> list
     ],
 )
 def test_what_it_does_is_told_in_plain_words(what: Item, title: str | None):
-    assert title_of(what, INSIDE) == title
+    assert title_of(what, INSIDE, {}) == title
 
 
 def test_a_long_command_is_cut():
-    title = title_of(item("commandExecution", command="echo " + "x" * 5000), INSIDE)
+    title = title_of(item("commandExecution", command="echo " + "x" * 5000), INSIDE, {})
     assert title is not None
     assert len(title) <= 120
     assert title.endswith("…")
@@ -98,7 +98,7 @@ def test_a_path_is_seen_from_the_task(path: str, short: str):
 
 
 def test_a_tool_runs_from_its_beginning_to_its_end():
-    items = Items(INSIDE)
+    items = Items(INSIDE, {})
     command = {"type": "commandExecution", "id": "7", "command": "make", "status": "inProgress"}
     assert items.read("item/started", note(item=command)) == [ToolCall("7", "Running make")]
     assert items.running == {"7"}
@@ -107,7 +107,7 @@ def test_a_tool_runs_from_its_beginning_to_its_end():
 
 
 def test_a_change_is_told_when_it_was_made_and_only_then():
-    items = Items(INSIDE)
+    items = Items(INSIDE, {})
     changes = [
         {"path": f"{INSIDE}/new.py", "kind": {"type": "add"}, "diff": "x"},
         {"path": f"{INSIDE}/old.py", "kind": {"type": "delete"}, "diff": "x"},
@@ -121,7 +121,7 @@ def test_a_change_is_told_when_it_was_made_and_only_then():
 
 
 def test_the_final_answer_is_the_one_that_is_called_so_whatever_comes_after():
-    items = Items(INSIDE)
+    items = Items(INSIDE, {})
     assert says(items, "I begin.", "commentary") == [Text("I begin.")]
     says(items, "Done.", "final_answer")
     says(items, "By the way.", "commentary")
@@ -129,14 +129,14 @@ def test_the_final_answer_is_the_one_that_is_called_so_whatever_comes_after():
 
 
 def test_without_one_that_is_called_so_it_is_the_last():
-    items = Items(INSIDE)
+    items = Items(INSIDE, {})
     says(items, "One.")
     says(items, "Two.")
     assert items.final == "Two."
 
 
 def test_a_question_that_comes_as_a_final_answer_is_a_question_and_no_answer():
-    items = Items(INSIDE)
+    items = Items(INSIDE, {})
     says(items, "Done.", "final_answer")
     questions = [{"title": "Which database?", "options": ["sqlite", "postgres"]}, {"title": "And when?"}]
     asked = says(items, "Which database? And when?", "final_answer", questions=questions)
@@ -145,7 +145,7 @@ def test_a_question_that_comes_as_a_final_answer_is_a_question_and_no_answer():
 
 
 def test_each_turn_has_a_final_answer_of_its_own():
-    items = Items(INSIDE)
+    items = Items(INSIDE, {})
     says(items, "One.", "final_answer")
     items.read("turn/started", note(turn={"id": "2", "status": "inProgress"}))
     says(items, "Two.", "commentary")
@@ -154,12 +154,12 @@ def test_each_turn_has_a_final_answer_of_its_own():
 
 def test_trying_again_is_told():
     error = {"message": "Reconnecting... 1/5", "codexErrorInfo": {"responseStreamDisconnected": {}}}
-    assert Items(INSIDE).read("error", note(error=error, willRetry=True)) == [Notice(TRYING_AGAIN)]
+    assert Items(INSIDE, {}).read("error", note(error=error, willRetry=True)) == [Notice(TRYING_AGAIN)]
 
 
 @pytest.mark.parametrize("method", ["turn/plan/updated", "item/agentMessage/delta", "something/of/tomorrow"])
 def test_anything_else_is_a_sign_of_life(method: str):
-    assert Items(INSIDE).read(method, note()) == [Alive()]
+    assert Items(INSIDE, {}).read(method, note()) == [Alive()]
 
 
 @pytest.mark.parametrize("message", [None, 3, {"item": "?"}, {"turn": {}}, {"tokenUsage": {"total": 1}}])

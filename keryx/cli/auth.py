@@ -7,10 +7,10 @@ import select
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -18,6 +18,9 @@ from keryx.config.places import places
 from keryx.errors import ConfigError, Refused, Unavailable
 from keryx.workspace.auth import CONNECTIONS, INSTALL, LOGIN, GoogleAccount, SignIn, installed
 from keryx.workspace.features import GRANTS, Feature
+
+if TYPE_CHECKING:
+    from keryx.workspace.signing_in import LoggedIn, SigningIn
 
 CONSENT_WAIT_S = 900.0
 """How long somebody may take with Google's pages: finding a password, a second factor."""
@@ -57,7 +60,11 @@ def log_in(*, only: Iterable[Feature], client: Path | None, headless: bool, as_j
         say({"type": "link", "url": login.link}, _how_to(login.link, browser))
         if browser:
             _open(login.link)
-        done = _wait(login, say, must_paste=not browser)
+        done = wait_for_answer(
+            login,
+            again=lambda reason: say({"type": "again", "reason": reason}, f"No: {reason}."),
+            must_paste=not browser,
+        )
     say(
         {"type": "signed_in", **_status(done.sign_in), "missing": _named(done.missing), "notes": list(done.notes)},
         "\n".join(_logged_in(done, before)),
@@ -139,11 +146,16 @@ def _open(link: str) -> None:
     )
 
 
-def _wait(login: Any, say: _Sayer, *, must_paste: bool) -> Any:
-    """The first good answer, by the browser or by standard input; `KeryxError` when there is none."""
+def wait_for_answer(
+    login: "SigningIn", *, again: Callable[[str], object], must_paste: bool, wait_s: float = CONSENT_WAIT_S
+) -> "LoggedIn":
+    """The first good answer, by the browser or by standard input; `KeryxError` when there is none.
+
+    `again` is told why what was pasted is no answer. `must_paste`: the end of standard input is the end of the wait.
+    """
     from keryx.workspace.signing_in import Unfit
 
-    ends = time.monotonic() + CONSENT_WAIT_S
+    ends = time.monotonic() + wait_s
     typed, pending = sys.stdin.fileno() if sys.stdin else None, b""
     watched: list[Any] = [login] if typed is None else [login, typed]
     while True:
@@ -151,7 +163,7 @@ def _wait(login: Any, say: _Sayer, *, must_paste: bool) -> Any:
         if login in ready:
             return login.take_redirect()
         if not ready:
-            raise Unavailable(f"no answer came within {CONSENT_WAIT_S / 60:.0f} minutes; run {LOGIN} again")
+            raise Unavailable(f"no answer came from Google's page within {wait_s / 60:.0f} minutes; run {LOGIN} again")
         assert typed is not None
         # Not `sys.stdin.readline`: it could not be waited for together with the browser.
         chunk = os.read(typed, 65536)
@@ -160,7 +172,7 @@ def _wait(login: Any, say: _Sayer, *, must_paste: bool) -> Any:
             try:
                 return login.take_pasted(line)
             except Unfit as error:
-                say({"type": "again", "reason": str(error)}, f"No: {error}.")
+                again(str(error))
         if not chunk:
             watched.remove(typed)
             if must_paste:
@@ -190,7 +202,7 @@ def _how_to(link: str, browser: bool) -> str:
     )
 
 
-def _logged_in(done: Any, before: str) -> list[str]:
+def _logged_in(done: "LoggedIn", before: str) -> list[str]:
     lines = _stands(done.sign_in)
     if done.missing:
         lines.append("Not granted at Google:")

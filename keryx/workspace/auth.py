@@ -210,8 +210,10 @@ class GoogleAccount:
         try:
             client = self.folder.read_client()
         except ConfigError as error:
-            return f"it works, but the next login needs --client FILE: {error}"
-        return "" if client else f"it works, but {self.folder.client} is gone: the next login needs --client FILE"
+            return f"the sign-in works, but the next login needs --client FILE: {error}"
+        return (
+            "" if client else f"the sign-in works, but the next login needs --client FILE: {self.folder.client} is gone"
+        )
 
 
 def _revoked(kept: Kept) -> str:

@@ -15,18 +15,20 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from keryx.cli.auth import has_browser
+from keryx.cli.auth import has_browser, wait_for_answer
+from keryx.errors import Unavailable
 from keryx.workspace.auth import GoogleAccount
 from keryx.workspace.features import Feature, scopes_of
+from keryx.workspace.signing_in import signing_in
 from tests.cli.conftest import Keryx
+from tests.support.google import GoogleServer, served_google
 from tests.support.google.oauth import (
     ADDRESS,
     CLIENT_SECRET,
     DROPPED,
-    OAuthServer,
+    client,
     client_file,
     follow,
-    served_oauth,
     signed_in,
 )
 from tests.support.programs import until
@@ -51,17 +53,17 @@ draft.rename(sys.argv[2])
 
 
 @pytest.fixture
-def server(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[OAuthServer]:
+def server(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[GoogleServer]:
     """Google; and a machine without a display."""
     for name in ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY", "SSH_CONNECTION", "SSH_TTY"):
         monkeypatch.delenv(name, raising=False)
-    with served_oauth() as server:
+    with served_google() as server:
         monkeypatch.setenv("KERYX_GOOGLE__API_URL", server.url)
         yield server
 
 
 @pytest.fixture
-def downloaded(tmp_path: Path, server: OAuthServer) -> str:
+def downloaded(tmp_path: Path, server: GoogleServer) -> str:
     """The client's file, as it lies in the owner's downloads."""
     return str(client_file(tmp_path / "client_secret_1234567890.json", server))
 
@@ -72,7 +74,7 @@ def account(home: Path) -> GoogleAccount:
 
 
 @pytest.fixture
-def page(tmp_path: Path, server: OAuthServer, monkeypatch: pytest.MonkeyPatch) -> Path:
+def page(tmp_path: Path, server: GoogleServer, monkeypatch: pytest.MonkeyPatch) -> Path:
     """What the browser ended on; there is one, that follows the link at once."""
     program = tmp_path / "browser.py"
     program.write_text(BROWSER)
@@ -170,7 +172,7 @@ async def test_what_will_be_asked_is_said_in_words_before_the_link(keryx: Keryx,
 
 
 async def test_only_what_is_named_is_asked_for(
-    keryx: Keryx, downloaded: str, page: Path, account: GoogleAccount, server: OAuthServer
+    keryx: Keryx, downloaded: str, page: Path, account: GoogleAccount, server: GoogleServer
 ) -> None:
     only = ("--only", "read-mail", "--only", "read-calendar")
     ran = await keryx(*LOGIN, "--client", downloaded, *only)
@@ -181,7 +183,7 @@ async def test_only_what_is_named_is_asked_for(
 
 
 async def test_a_no_at_google_is_one_line_and_changes_nothing(
-    keryx: Keryx, downloaded: str, page: Path, account: GoogleAccount, server: OAuthServer
+    keryx: Keryx, downloaded: str, page: Path, account: GoogleAccount, server: GoogleServer
 ) -> None:
     server.oauth.consent = "refuse"
     ran = await keryx(*LOGIN, "--client", downloaded, typed=None)
@@ -195,7 +197,7 @@ async def test_a_no_at_google_is_one_line_and_changes_nothing(
     assert account.client() is None, "not even the client is kept"
 
 
-async def test_what_was_unticked_is_said(keryx: Keryx, downloaded: str, page: Path, server: OAuthServer) -> None:
+async def test_what_was_unticked_is_said(keryx: Keryx, downloaded: str, page: Path, server: GoogleServer) -> None:
     server.oauth.unticked = {"https://www.googleapis.com/auth/calendar.events"}
     ran = await keryx(*LOGIN, "--client", downloaded)
     assert ran.code == 0
@@ -217,7 +219,7 @@ async def test_the_client_is_kept_for_later_logins_and_for_nobody_else(
 
 
 async def test_another_person_s_login_replaces_and_says_so(
-    keryx: Keryx, page: Path, account: GoogleAccount, server: OAuthServer
+    keryx: Keryx, page: Path, account: GoogleAccount, server: GoogleServer
 ) -> None:
     signed_in(account.folder.path, server, address="bob@example.org")
     ran = await keryx(*LOGIN)
@@ -226,7 +228,7 @@ async def test_another_person_s_login_replaces_and_says_so(
 
 
 async def test_a_browser_that_opens_nothing_can_be_done_without(
-    downloaded: str, account: GoogleAccount, server: OAuthServer, monkeypatch: pytest.MonkeyPatch
+    downloaded: str, account: GoogleAccount, server: GoogleServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BROWSER", "/nowhere/to/be/found %s")
     with typing("--client", downloaded) as terminal:
@@ -286,7 +288,7 @@ def test_a_browser_on_this_machine_ends_a_headless_login_too(
     assert account.signed_in
 
 
-def test_a_pasted_no_is_a_no(downloaded: str, account: GoogleAccount, server: OAuthServer) -> None:
+def test_a_pasted_no_is_a_no(downloaded: str, account: GoogleAccount, server: GoogleServer) -> None:
     server.oauth.consent = "refuse"
     with typing("--client", downloaded, "--headless") as terminal:
         terminal.type(follow(terminal.until("http")))
@@ -302,7 +304,7 @@ async def test_no_answer_at_all_is_a_sentence(keryx: Keryx, downloaded: str) -> 
     assert ran.err.startswith("keryx: no address was pasted; run keryx auth login google again")
 
 
-def test_ctrl_c_leaves_the_old_sign_in_as_it_was(account: GoogleAccount, server: OAuthServer) -> None:
+def test_ctrl_c_leaves_the_old_sign_in_as_it_was(account: GoogleAccount, server: GoogleServer) -> None:
     before = signed_in(account.folder.path, server).kept()
     with typing("--headless") as terminal:
         terminal.until("http://127.0.0.1. Copy")
@@ -312,7 +314,7 @@ def test_ctrl_c_leaves_the_old_sign_in_as_it_was(account: GoogleAccount, server:
     assert account.kept() == before
 
 
-def test_a_script_gets_one_object_a_line(downloaded: str, server: OAuthServer) -> None:
+def test_a_script_gets_one_object_a_line(downloaded: str, server: GoogleServer) -> None:
     server.oauth.unticked = {"https://www.googleapis.com/auth/gmail.modify"}
     server.oauth.ends_in_s = 604_799
     with typing("--client", downloaded, "--headless", "--json") as terminal:
@@ -331,6 +333,19 @@ def test_a_script_gets_one_object_a_line(downloaded: str, server: OAuthServer) -
     assert done["features"] == ["read-calendar", "change-calendar"]
     assert done["missing"] == ["read-mail", "write-mail", "sort-mail"]
     assert done["ends"]
+
+
+def test_a_wait_for_google_s_page_has_an_end(
+    account: GoogleAccount, server: GoogleServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    never, _ = pipe = os.pipe()
+    with open(never) as terminal, signing_in(account, client(server), Feature) as login:
+        monkeypatch.setattr(sys, "stdin", terminal)
+        with pytest.raises(
+            Unavailable, match="no answer came from Google's page within .*; run keryx auth login google"
+        ):
+            wait_for_answer(login, again=print, must_paste=True, wait_s=0.05)
+    os.close(pipe[1])
 
 
 @pytest.mark.parametrize(
@@ -352,7 +367,7 @@ def test_a_browser_is_opened_only_where_it_is_seen(environ: dict[str, str], plat
 # -- the client's file -------------------------------------------------------------------------------------------------
 
 
-async def test_without_a_client_it_is_said_where_to_get_one(keryx: Keryx, server: OAuthServer) -> None:
+async def test_without_a_client_it_is_said_where_to_get_one(keryx: Keryx, server: GoogleServer) -> None:
     ran = await keryx(*LOGIN)
     assert (ran.code, ran.out) == (1, "")
     for said in (
@@ -377,7 +392,7 @@ async def test_without_a_client_it_is_said_where_to_get_one(keryx: Keryx, server
     ],
 )
 async def test_a_wrong_client_is_one_line_and_is_not_kept(
-    keryx: Keryx, tmp_path: Path, server: OAuthServer, account: GoogleAccount, text: str | None, says: str
+    keryx: Keryx, tmp_path: Path, server: GoogleServer, account: GoogleAccount, text: str | None, says: str
 ) -> None:
     path = tmp_path / "client.json"
     if text is not None:
@@ -401,7 +416,7 @@ async def test_the_status_of_nobody_says_how_to_begin(keryx: Keryx, home: Path) 
 
 
 async def test_the_status_says_who_what_and_until_when(
-    keryx: Keryx, account: GoogleAccount, server: OAuthServer
+    keryx: Keryx, account: GoogleAccount, server: GoogleServer
 ) -> None:
     signed_in(account.folder.path, server, [Feature.READ_MAIL])
     ran = await keryx("auth", "status")
@@ -415,7 +430,7 @@ async def test_the_status_says_who_what_and_until_when(
 
 
 async def test_a_script_s_status_is_json_without_secrets(
-    keryx: Keryx, account: GoogleAccount, server: OAuthServer
+    keryx: Keryx, account: GoogleAccount, server: GoogleServer
 ) -> None:
     kept = signed_in(account.folder.path, server, [Feature.READ_MAIL]).kept()
     ran = await keryx("auth", "status", "--json")
@@ -432,7 +447,7 @@ async def test_a_script_s_status_is_json_without_secrets(
 
 
 async def test_a_sign_in_that_was_revoked_elsewhere_is_found_out(
-    keryx: Keryx, account: GoogleAccount, server: OAuthServer
+    keryx: Keryx, account: GoogleAccount, server: GoogleServer
 ) -> None:
     server.oauth.revoke(signed_in(account.folder.path, server).kept().refresh_token)
     ran = await keryx("auth", "status")
@@ -445,7 +460,7 @@ async def test_a_sign_in_that_was_revoked_elsewhere_is_found_out(
 
 
 async def test_a_google_that_cannot_be_reached_is_not_taken_for_a_sign_in_that_ended(
-    keryx: Keryx, account: GoogleAccount, server: OAuthServer
+    keryx: Keryx, account: GoogleAccount, server: GoogleServer
 ) -> None:
     signed_in(account.folder.path, server)
     server.oauth.faults.append(DROPPED)
@@ -458,7 +473,7 @@ async def test_a_google_that_cannot_be_reached_is_not_taken_for_a_sign_in_that_e
 
 
 async def test_a_half_written_sign_in_is_said_without_a_traceback(
-    keryx: Keryx, account: GoogleAccount, server: OAuthServer
+    keryx: Keryx, account: GoogleAccount, server: GoogleServer
 ) -> None:
     signed_in(account.folder.path, server)
     account.folder.sign_in.write_text(account.folder.sign_in.read_text()[:100])
@@ -490,7 +505,7 @@ def test_the_status_of_nobody_loads_nothing_heavy(home: Path) -> None:
 # -- signing out -------------------------------------------------------------------------------------------------------
 
 
-async def test_a_logout_takes_the_sign_in_back(keryx: Keryx, account: GoogleAccount, server: OAuthServer) -> None:
+async def test_a_logout_takes_the_sign_in_back(keryx: Keryx, account: GoogleAccount, server: GoogleServer) -> None:
     signed_in(account.folder.path, server)
     ran = await keryx("auth", "logout", "google")
     assert (ran.code, ran.out) == (0, f"Signed out as {ADDRESS}: Google has taken the sign-in back.\n")
@@ -501,7 +516,7 @@ async def test_a_logout_takes_the_sign_in_back(keryx: Keryx, account: GoogleAcco
 
 
 async def test_a_logout_that_google_does_not_hear_of_says_where_to_take_it_back(
-    keryx: Keryx, account: GoogleAccount, server: OAuthServer
+    keryx: Keryx, account: GoogleAccount, server: GoogleServer
 ) -> None:
     signed_in(account.folder.path, server)
     server.oauth.faults.append(DROPPED)
@@ -512,7 +527,7 @@ async def test_a_logout_that_google_does_not_hear_of_says_where_to_take_it_back(
     assert not account.signed_in
 
 
-async def test_a_script_s_logout_is_json(keryx: Keryx, account: GoogleAccount, server: OAuthServer) -> None:
+async def test_a_script_s_logout_is_json(keryx: Keryx, account: GoogleAccount, server: GoogleServer) -> None:
     signed_in(account.folder.path, server)
     done = json.loads((await keryx("auth", "logout", "google", "--json")).out)
     assert done == {"was_signed_in": True, "revoked": True, "address": ADDRESS, "problem": None}
@@ -522,7 +537,7 @@ async def test_a_script_s_logout_is_json(keryx: Keryx, account: GoogleAccount, s
 
 
 def test_without_the_extra_it_is_said_which_command_adds_it(
-    account: GoogleAccount, server: OAuthServer, downloaded: str
+    account: GoogleAccount, server: GoogleServer, downloaded: str
 ) -> None:
     def ran(*arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(

@@ -21,17 +21,16 @@ from keryx.workspace.auth import GoogleAccount, NotSignedIn
 from keryx.workspace.features import Feature, scopes_of
 from keryx.workspace.kept import client_from
 from keryx.workspace.oauth import revoke_uri
+from tests.support.google import GoogleServer, served_google
 from tests.support.google.oauth import (
     ADDRESS,
     CLIENT_SECRET,
     DROPPED,
     Answer,
     OAuth,
-    OAuthServer,
     client,
     client_file,
     refused,
-    served_oauth,
     signed_in,
 )
 
@@ -41,13 +40,13 @@ OFFLINE = {"googleapiclient": None, "google_auth_oauthlib": None, "google.oauth2
 
 
 @pytest.fixture
-def server() -> Iterator[OAuthServer]:
-    with served_oauth() as server:
+def server() -> Iterator[GoogleServer]:
+    with served_google() as server:
         yield server
 
 
 @pytest.fixture
-def oauth(server: OAuthServer) -> OAuth:
+def oauth(server: GoogleServer) -> OAuth:
     return server.oauth
 
 
@@ -57,7 +56,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def account(folder: Path, server: OAuthServer, clock: VirtualClock) -> GoogleAccount:
+def account(folder: Path, server: GoogleServer, clock: VirtualClock) -> GoogleAccount:
     return signed_in(folder, server, clock=clock)
 
 
@@ -135,7 +134,7 @@ async def test_many_threads_and_accounts_on_one_sign_in_refresh_it_once(
     assert oauth.count("refresh_token") == 1
 
 
-def test_several_processes_refresh_one_sign_in_once(server: OAuthServer, folder: Path, oauth: OAuth) -> None:
+def test_several_processes_refresh_one_sign_in_once(server: GoogleServer, folder: Path, oauth: OAuth) -> None:
     account = signed_in(folder, server)
     kept = account.kept()
     account.folder.write(dataclasses.replace(kept, stored_at=kept.stored_at - timedelta(hours=2)))
@@ -153,7 +152,7 @@ def test_several_processes_refresh_one_sign_in_once(server: OAuthServer, folder:
 
 
 def test_a_token_that_google_does_not_take_any_more_is_replaced_and_the_request_made_again(
-    account: GoogleAccount, server: OAuthServer, oauth: OAuth
+    account: GoogleAccount, server: GoogleServer, oauth: OAuth
 ) -> None:
     import google_auth_httplib2
     import httplib2
@@ -224,7 +223,7 @@ def test_a_logout_elsewhere_ends_the_credentials_at_once(account: GoogleAccount,
 
 
 def test_another_login_elsewhere_is_followed(
-    account: GoogleAccount, folder: Path, server: OAuthServer, clock: VirtualClock
+    account: GoogleAccount, folder: Path, server: GoogleServer, clock: VirtualClock
 ) -> None:
     credentials = account.credentials()
     before = bearer(credentials)
@@ -355,7 +354,7 @@ def test_google_not_answering_is_no_reason_to_sign_in_again(
 
 
 def test_without_a_network_the_sign_in_stays_and_works_again_later(
-    folder: Path, account: GoogleAccount, server: OAuthServer
+    folder: Path, account: GoogleAccount, server: GoogleServer
 ) -> None:
     kept = account.kept()
     account.folder.write(dataclasses.replace(kept, token_uri="http://127.0.0.1:9/token"))
@@ -427,7 +426,7 @@ def test_what_was_opened_to_others_is_closed_again(account: GoogleAccount, folde
     assert mode(folder) == 0o700
 
 
-def test_a_full_disk_costs_no_request(server: OAuthServer, folder: Path, oauth: OAuth) -> None:
+def test_a_full_disk_costs_no_request(server: GoogleServer, folder: Path, oauth: OAuth) -> None:
     account = signed_in(folder, server)
     before = account.folder.sign_in.read_text()
     oauth.expire()
@@ -524,7 +523,7 @@ FIELDS = {
 }
 
 
-def test_the_file_that_google_offers_is_taken_as_it_is(tmp_path: Path, server: OAuthServer) -> None:
+def test_the_file_that_google_offers_is_taken_as_it_is(tmp_path: Path, server: GoogleServer) -> None:
     assert client_from(client_file(tmp_path / "c.json", server).read_text(), "c.json") == client(server)
 
 
@@ -568,7 +567,7 @@ def test_a_client_s_file_that_is_not_there_is_named(account: GoogleAccount, tmp_
 
 
 def test_no_secret_is_in_a_log_an_error_or_a_repr(
-    account: GoogleAccount, oauth: OAuth, server: OAuthServer, caplog: pytest.LogCaptureFixture
+    account: GoogleAccount, oauth: OAuth, server: GoogleServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
     kept = account.kept()
@@ -606,7 +605,7 @@ def test_whether_anybody_is_signed_in_is_known_without_anything_heavy(account: G
 
 
 def test_without_the_packages_the_status_works_and_the_rest_says_what_to_install(
-    server: OAuthServer, folder: Path
+    server: GoogleServer, folder: Path
 ) -> None:
     signed_in(folder, server)
     script = (

@@ -19,15 +19,14 @@ from keryx.errors import ConfigError, KeryxError, Refused, Unavailable
 from keryx.workspace.auth import GoogleAccount
 from keryx.workspace.features import Feature, scopes_of
 from keryx.workspace.signing_in import WORKED, LoggedIn, SigningIn, Unfit, answer_in, signing_in
+from tests.support.google import GoogleServer, served_google
 from tests.support.google.oauth import (
     ADDRESS,
     Answer,
     OAuth,
-    OAuthServer,
     client,
     follow,
     refused,
-    served_oauth,
     signed_in,
 )
 
@@ -39,13 +38,13 @@ CODE = "4/0Ab_32-characters-or-so"
 
 
 @pytest.fixture
-def server() -> Iterator[OAuthServer]:
-    with served_oauth() as server:
+def server() -> Iterator[GoogleServer]:
+    with served_google() as server:
         yield server
 
 
 @pytest.fixture
-def oauth(server: OAuthServer) -> OAuth:
+def oauth(server: GoogleServer) -> OAuth:
     return server.oauth
 
 
@@ -55,7 +54,7 @@ def account(tmp_path: Path, clock: VirtualClock) -> GoogleAccount:
 
 
 @pytest.fixture
-def login(account: GoogleAccount, server: OAuthServer) -> Iterator[SigningIn]:
+def login(account: GoogleAccount, server: GoogleServer) -> Iterator[SigningIn]:
     with signing_in(account, client(server), Feature, api_url=server.url) as login:
         yield login
 
@@ -105,7 +104,7 @@ def state(login: SigningIn) -> str:
 # -- the link ----------------------------------------------------------------------------------------------------------
 
 
-def test_the_link_asks_for_the_least_and_for_a_lasting_sign_in(account: GoogleAccount, server: OAuthServer) -> None:
+def test_the_link_asks_for_the_least_and_for_a_lasting_sign_in(account: GoogleAccount, server: GoogleServer) -> None:
     wanted = [Feature.READ_MAIL, Feature.CHANGE_CALENDAR]
     with signing_in(account, client(server), wanted) as login:
         asked = {name: values[0] for name, values in parse_qs(urlsplit(login.link).query).items()}
@@ -118,7 +117,7 @@ def test_the_link_asks_for_the_least_and_for_a_lasting_sign_in(account: GoogleAc
     assert "include_granted_scopes" not in asked
 
 
-def test_no_two_logins_share_a_state_or_a_challenge(account: GoogleAccount, server: OAuthServer) -> None:
+def test_no_two_logins_share_a_state_or_a_challenge(account: GoogleAccount, server: GoogleServer) -> None:
     seen = set()
     for _ in range(3):
         with signing_in(account, client(server), Feature) as login:
@@ -194,7 +193,7 @@ def test_the_page_shows_nothing_of_the_address_and_keeps_nothing(login: SigningI
         assert b"script" not in page.read()
 
 
-def test_nothing_listens_once_the_login_is_over(account: GoogleAccount, server: OAuthServer) -> None:
+def test_nothing_listens_once_the_login_is_over(account: GoogleAccount, server: GoogleServer) -> None:
     with signing_in(account, client(server), Feature) as login:
         port = urlsplit(redirect_uri(login)).port
     with pytest.raises(ConnectionRefusedError):
@@ -295,7 +294,7 @@ def test_a_sign_in_with_everything_unticked_is_none(login: SigningIn, account: G
     assert not account.signed_in
 
 
-def test_an_address_that_cannot_be_known_is_left_empty(account: GoogleAccount, server: OAuthServer) -> None:
+def test_an_address_that_cannot_be_known_is_left_empty(account: GoogleAccount, server: GoogleServer) -> None:
     with signing_in(account, client(server), [Feature.CHANGE_CALENDAR], api_url=server.url) as login:
         done = by_hand(login)
     assert done.sign_in.address == ""
@@ -303,7 +302,7 @@ def test_an_address_that_cannot_be_known_is_left_empty(account: GoogleAccount, s
 
 
 def test_an_interface_that_is_not_enabled_is_said_with_where_to_enable_it(
-    login: SigningIn, server: OAuthServer
+    login: SigningIn, server: GoogleServer
 ) -> None:
     server.disabled = {"gmail"}
     done = by_hand(login)
@@ -315,7 +314,7 @@ def test_an_interface_that_is_not_enabled_is_said_with_where_to_enable_it(
 
 
 def test_a_login_does_not_fail_because_the_address_cannot_be_asked_for(
-    account: GoogleAccount, server: OAuthServer
+    account: GoogleAccount, server: GoogleServer
 ) -> None:
     with signing_in(account, client(server), [Feature.READ_MAIL], api_url="http://127.0.0.1:9") as login:
         done = by_hand(login)
@@ -343,7 +342,7 @@ def test_the_seven_days_of_a_project_in_testing_are_kept(login: SigningIn, oauth
     ],
 )
 def test_a_login_that_fails_leaves_the_old_one_as_it_was(
-    account: GoogleAccount, server: OAuthServer, clock: VirtualClock, answer: Answer, kind: type[KeryxError], says: str
+    account: GoogleAccount, server: GoogleServer, clock: VirtualClock, answer: Answer, kind: type[KeryxError], says: str
 ) -> None:
     signed_in(account.folder.path, server, clock=clock)
     before = {path.name: path.read_bytes() for path in account.folder.path.iterdir()}
@@ -358,7 +357,7 @@ def test_a_login_that_fails_leaves_the_old_one_as_it_was(
 
 
 def test_a_sign_in_that_would_end_within_the_hour_is_not_kept(
-    account: GoogleAccount, server: OAuthServer, clock: VirtualClock
+    account: GoogleAccount, server: GoogleServer, clock: VirtualClock
 ) -> None:
     signed_in(account.folder.path, server, clock=clock)
     before = account.kept()
@@ -369,7 +368,7 @@ def test_a_sign_in_that_would_end_within_the_hour_is_not_kept(
     assert account.kept() == before
 
 
-def test_a_login_while_signed_in_replaces(account: GoogleAccount, server: OAuthServer, clock: VirtualClock) -> None:
+def test_a_login_while_signed_in_replaces(account: GoogleAccount, server: GoogleServer, clock: VirtualClock) -> None:
     signed_in(account.folder.path, server, [Feature.READ_MAIL], address="bob@example.org", clock=clock)
     before = account.kept()
     with signing_in(account, client(server), Feature, api_url=server.url) as login:

@@ -1,11 +1,9 @@
 """Google's authorisation server on loopback: consent with PKCE, tokens that rotate and end, revocation, error bodies.
 
-`OAuth` answers requests and knows no socket, so that it can be mounted on any server; `served_oauth` is one with
-nothing else on it but what tells whose account it is.
+`OAuth` answers requests and knows no socket; `server.py` mounts it.
 """
 
 import base64
-import contextlib
 import hashlib
 import http.client
 import http.server
@@ -13,7 +11,7 @@ import itertools
 import json
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -285,73 +283,3 @@ def signed_in(
         client(server),
     )
     return account
-
-
-# -- a server with nothing else on it ----------------------------------------------------------------------------------
-
-
-class OAuthServer:
-    """`disabled`: interfaces that the owner's project has not enabled, "gmail" or "calendar"."""
-
-    def __init__(self, url: str) -> None:
-        self.url = url
-        self.oauth = OAuth()
-        self.disabled: set[str] = set()
-
-    def answer(self, method: str, target: str, body: bytes, token: str) -> Answer:
-        answer = self.oauth.answer(method, target, body)
-        return self._whose(urlsplit(target).path, token) if answer is None else answer
-
-    def _whose(self, path: str, token: str) -> Answer:
-        whose = {
-            "/gmail/v1/users/me/profile": ("gmail", {"emailAddress": ADDRESS, "messagesTotal": 3, "historyId": "1"}),
-            "/calendar/v3/users/me/calendarList/primary": ("calendar", {"id": ADDRESS, "primary": True}),
-        }
-        if path not in whose:
-            return told(404, {"error": {"code": 404, "message": "Not Found"}})
-        interface, values = whose[path]
-        allowed = [scope.rpartition("/")[2] for scope in self.oauth.tokens.get(token, ())]
-        if token not in self.oauth.tokens:
-            return told(401, {"error": {"code": 401, "status": "UNAUTHENTICATED"}})
-        if interface in self.disabled:
-            reasons = [{"domain": "usageLimits", "reason": "accessNotConfigured"}]
-            return told(403, {"error": {"code": 403, "errors": reasons, "status": "PERMISSION_DENIED"}})
-        needed = {"gmail": "gmail.", "calendar": "calendar.calendarlist"}[interface]
-        if not any(scope.startswith(needed) for scope in allowed):
-            reasons = [{"domain": "global", "reason": "insufficientPermissions"}]
-            return told(403, {"error": {"code": 403, "errors": reasons, "status": "PERMISSION_DENIED"}})
-        return told(200, values)
-
-
-@contextlib.contextmanager
-def served_oauth() -> Iterator[OAuthServer]:
-    """A server in a thread of its own, for the length of the block."""
-
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            length = int(self.headers.get("Content-Length") or 0)
-            token = (self.headers.get("Authorization") or "").removeprefix("Bearer ")
-            answer = found.answer(self.command, self.path, self.rfile.read(length), token)
-            if answer.drop:
-                self.close_connection = True
-                return
-            self.send_response(answer.status)
-            for name, value in {**answer.headers, "Content-Length": str(len(answer.body))}.items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(answer.body)
-
-        do_POST = do_GET
-
-        def log_message(self, format: str, *args: Any) -> None:
-            pass
-
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        found = OAuthServer(f"http://127.0.0.1:{server.server_port}")
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-        thread.start()
-        try:
-            yield found
-        finally:
-            server.shutdown()
-            thread.join()

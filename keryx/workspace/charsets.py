@@ -70,7 +70,7 @@ def text_of(data: bytes, charset: str = "", *, cut: bool = False) -> str:
 
 
 def from_base64(data: str, most: int | None = None) -> bytes:
-    """What is in base64, URL-safe or not, with or without padding, with line breaks or worse; the first `most` of it."""
+    """What is in base64, URL-safe or not, with or without padding, with line breaks or worse; at most `most` bytes."""
     if most is not None:
         data = data[: most // 3 * 4 + 4]
     clean = _NOT_BASE64.sub("", data.translate({0x2D: "+", 0x5F: "/"}))

@@ -22,6 +22,8 @@ MAX_PEOPLE = 1_000
 MAX_IDS = 100
 
 _WORD = re.compile(r"=\?([\w.:+-]{1,40})(?:\*[\w-]{0,20})?\?([bBqQ])\?([^?]*)\?=")
+_RAW_BYTE = re.compile("[\udc80-\udcff]")
+_LONE = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 _ID = re.compile(r"<[!-;=?-~]{1,900}>")
 _PARAMETER = re.compile(r"""([\w*-]{1,40})[ \t]*=[ \t]*("(?:[^"\\]|\\.)*"|[^;\s]*)""")
 # Every piece of an address list: a quoted string, the rest after a quotation mark that is never closed, a bracket or
@@ -51,7 +53,7 @@ class Headers:
 
     def raw(self, name: str) -> str:
         """As it arrived, unfolded by nobody; empty when there is none."""
-        return next(iter(self._all.get(name, ())), "")
+        return next(iter(self._all.get(name.lower(), ())), "")
 
     def line(self, name: str) -> str:
         """Decoded text."""
@@ -59,7 +61,7 @@ class Headers:
 
     def people(self, name: str) -> tuple[Person, ...]:
         """Everybody named in it, of doubled ones too: a second Cc line is still somebody who gets the mail."""
-        return people(", ".join(self._all.get(name, ())))
+        return people(", ".join(self._all.get(name.lower(), ())))
 
     def person(self, name: str) -> Person:
         """The first one; nobody at all is a `Person` with an empty address."""
@@ -192,12 +194,7 @@ def _from_q(text: str) -> bytes:
 
 
 def _mended(text: str) -> str:
-    """Raw 8-bit bytes, which the email package carries as surrogates, read as text."""
-    if not any("\ud800" <= character <= "\udfff" for character in text):
+    """Raw 8-bit bytes, which the email package carries as surrogates, read as text. Other surrogates say nothing."""
+    if not _RAW_BYTE.search(text):
         return text
-    return text_of(text.encode("utf-8", "surrogatepass" if _lone(text) else "surrogateescape"))
-
-
-def _lone(text: str) -> bool:
-    """Whether it holds surrogates that are no raw bytes, as JSON can."""
-    return any("\ud800" <= character < "\udc80" or "\udcff" < character <= "\udfff" for character in text)
+    return text_of(_LONE.sub("\ufffd", text).encode("utf-8", "surrogateescape"))

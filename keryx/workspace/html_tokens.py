@@ -1,8 +1,8 @@
 """HTML cut into tags and text as a browser cuts it, in one pass. Pure; never raises.
 
 After the HTML standard (https://html.spec.whatwg.org/multipage/parsing.html#tokenization). The standard library's
-parser is not used: in older ones an unclosed comment or attribute takes time that grows with the square of the length, and it
-disagrees with browsers on where a comment ends, so on what a person sees.
+parser is not used: in older ones an unclosed comment or attribute takes time that grows with the square of the length,
+and it disagrees with browsers on where a comment ends, so on what a person sees.
 """
 
 import html

@@ -5,7 +5,7 @@ or too deep is cut, and the text says so.
 """
 
 import html
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -13,11 +13,12 @@ from typing import Any
 from keryx.errors import NotFound
 from keryx.workspace import invitations
 from keryx.workspace.headers import Headers
-from keryx.workspace.html_text import shown_text
+from keryx.workspace.html_text import MAX_TAGS, shown_text
 from keryx.workspace.models import Attachment, Message, MessageBrief
-from keryx.workspace.parts import MAX_DEPTH, Part, below, tree_of
+from keryx.workspace.parts import MAX_DECODED_BYTES, MAX_DEPTH, Part, below, tree_of
 from keryx.workspace.plain import one_line, plain
 from keryx.workspace.quoting import is_forward, split
+from keryx.workspace.raw import payload_of
 
 MAX_TEXT_CHARS = 100_000
 """Of what somebody wrote, and of what they quote, each."""
@@ -107,6 +108,8 @@ class _Reading:
         self.cut = False
         self._forwarded = forwarded
         self._said = 0
+        self._bytes_left, self._tags_left = MAX_DECODED_BYTES, MAX_TAGS
+        """Of all parts together: a mail may have a thousand of them."""
         self._pictures: set[str] = set()
         self._unlisted: set[int] = set()
         """Parts, by identity, that are read here and so are no attachments."""
@@ -191,19 +194,22 @@ class _Reading:
                 self._unlisted.update(id(inner) for inner in below(child))
                 returned = _Reading(forwarded=False)
                 returned.read(Part("multipart/mixed", child.headers, "", 0, child.depth, child.children))
-                self.quoted += [_headlines(child), *returned.own, *returned.quoted]
+                self.quoted += [_headlines(child.headers, child.children), *returned.own, *returned.quoted]
             else:
                 self.read(child)
 
     def _read_forwarded(self, part: Part) -> None:
         """A message that came as an attachment: it is what was sent, so none of it is folded away."""
         inner = _Reading(forwarded=True)
-        for child in part.children:
+        inner._bytes_left, inner._tags_left = self._bytes_left, self._tags_left
+        children = part.children or ((tree_of(payload_of(part.content())),) if part.data else ())
+        for child in children:
             inner.read(child)
         self._unlisted |= inner._unlisted
         self._pictures |= inner._pictures
+        self._bytes_left, self._tags_left = inner._bytes_left, inner._tags_left
         self.cut = self.cut or inner.cut
-        self._say("\n".join(line for line in ("[An attached message:]", _headlines(part)) if line))
+        self._say("\n".join(line for line in ("[An attached message:]", _headlines(part.headers, children)) if line))
         for text in (*inner.own, *inner.quoted):
             self._say(text)
 
@@ -214,18 +220,24 @@ class _Reading:
             self._say(f"[{words}]")
 
     def _page(self, part: Part) -> str:
-        page, cut = part.text()
-        shown = shown_text(page, most=2 * MAX_TEXT_CHARS, forwarded=self._forwarded)
+        page, cut = self._content(part, MAX_DECODED_BYTES)
+        shown = shown_text(page, most=2 * MAX_TEXT_CHARS, most_tags=self._tags_left, forwarded=self._forwarded)
+        self._tags_left -= shown.tags
         self.cut = self.cut or cut or shown.cut
         self._pictures |= shown.pictures
         return shown.text
 
     def _plain(self, part: Part) -> str:
-        text, cut = part.text(8 * MAX_TEXT_CHARS)
+        text, cut = self._content(part, 8 * MAX_TEXT_CHARS)
         self.cut = self.cut or cut
         if part.headers.parameter("content-type", "format").lower() == "flowed":
             text = _unflowed(text, part.headers.parameter("content-type", "delsp").lower() == "yes")
         return plain(text)
+
+    def _content(self, part: Part, most_bytes: int) -> tuple[str, bool]:
+        text, cut = part.text(min(most_bytes, self._bytes_left))
+        self._bytes_left = max(0, self._bytes_left - part.size_here)
+        return text, cut
 
     def _write(self, text: str) -> None:
         """Words of the sender, apart from what they quote."""
@@ -255,8 +267,7 @@ def _within_bounds(texts: list[str], cut: bool) -> str:
 
 
 def _attachment(part: Part, number: int) -> Attachment:
-    size = part.size or len(part.data.rstrip("=")) * 3 // 4
-    return Attachment(number=number, name=part.shown_name(number), kind=part.kind, size=size)
+    return Attachment(number, part.shown_name(number), part.kind, part.size or part.size_here)
 
 
 def _received(resource: Mapping[str, Any], headers: Headers) -> datetime:
@@ -267,9 +278,9 @@ def _received(resource: Mapping[str, Any], headers: Headers) -> datetime:
         return headers.moment("date") or datetime.fromtimestamp(0, UTC)
 
 
-def _headlines(part: Part) -> str:
+def _headlines(own: Headers, children: Sequence[Part]) -> str:
     """Who a message within another one is from, and what about. Its headers are with its first part, or with itself."""
-    for headers in (part.headers, *(child.headers for child in part.children[:1])):
+    for headers in (own, *(child.headers for child in children[:1])):
         if headers.raw("from") or headers.raw("subject"):
             named = (("From", "from"), ("To", "to"), ("Date", "date"), ("Subject", "subject"))
             return "\n".join(f"{label}: {headers.line(name)}" for label, name in named if headers.raw(name))
@@ -278,12 +289,14 @@ def _headlines(part: Part) -> str:
 
 def _report(part: Part) -> str:
     """What a delivery report says of each recipient (RFC 3464)."""
-    text = part.text(20_000)[0] or "\n".join(inner.text(20_000)[0] for inner in part.children[:20])
     lines = []
-    for line in plain(text).split("\n")[:500]:
+    # Its fields come as text, or as headers of a part for each recipient.
+    for line in plain(part.text(20_000)[0]).split("\n")[:500]:
         name, colon, value = line.partition(":")
         if colon and name.strip().lower() in _REPORTED:
-            lines.append(f"{name.strip()}: {one_line(value, 300)}")
+            lines.append(f"{name.strip().capitalize()}: {one_line(value, 300)}")
+    for inner in part.children[:20]:
+        lines += [f"{name.capitalize()}: {inner.headers.line(name)}" for name in _REPORTED if inner.headers.raw(name)]
     return "\n".join(lines[:40])
 
 

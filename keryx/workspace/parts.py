@@ -47,6 +47,11 @@ class Part:
         """Whether it is a file, even if it could be shown as text."""
         return bool(self.name) or self.headers.value("content-disposition") == "attachment"
 
+    @property
+    def size_here(self) -> int:
+        """Bytes of what came along."""
+        return len(self.data.rstrip("=")) * 3 // 4
+
     def content(self) -> bytes:
         return from_base64(self.data)
 

@@ -5,8 +5,8 @@ import re
 MAX_LINE_CHARS = 1_000
 """What `one_line` keeps of a header, a name, a title."""
 
-# Unicode's Default_Ignorable_Code_Point and the interlinear marks. Invisible, so that somebody's instructions to a model
-# hide there, and a name can be made to read backwards. The two variation selectors of emoji stay.
+# Unicode's Default_Ignorable_Code_Point and the interlinear marks. Invisible, so that words for a model hide there, and
+# a name can be made to read backwards. The two variation selectors of emoji stay.
 _UNSEEN = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164"
     "\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"

@@ -74,7 +74,7 @@ class Split:
 
 
 def split(text: str, *, forwarded: bool = False) -> Split:
-    """`text` apart from what it quotes. `forwarded`: its subject says that a message is passed on, which is its content."""
+    """`text` apart from what it quotes. `forwarded`: its subject says that a message is passed on: its content."""
     lines = text.split("\n")
     kinds = _kinds(lines, forwarded)
     own: list[str] = []

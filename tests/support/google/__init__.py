@@ -6,6 +6,7 @@ from tests.support.google.mailbox import Mail, Mailbox
 from tests.support.google.multipart import Incoming
 from tests.support.google.routing import Asked
 from tests.support.google.server import GoogleServer, served_google
+from tests.support.google.services import service
 
 __all__ = [
     "ANY",
@@ -24,4 +25,5 @@ __all__ = [
     "Notice",
     "Status",
     "served_google",
+    "service",
 ]

@@ -252,8 +252,8 @@ class Mailbox:
         thread = thread or self._thread_of(message) or mail_id
         mail = Mail(mail_id, thread, raw, labels, when, number)
         self.mails[mail_id] = mail
-        if mail.message_id:
-            self._threads.setdefault(mail.message_id, thread)
+        if message_id := mail_parts.header(message, "Message-ID").strip():
+            self._threads.setdefault(message_id, thread)
         return mail
 
     def _completed(self, raw: bytes, message: Message) -> bytes:
@@ -311,7 +311,13 @@ def _parts(text: str, files: Iterable[tuple[str, bytes]]) -> Iterator[bytes]:
         part["Content-Type"] = "application/octet-stream"
         part["Content-Transfer-Encoding"] = "base64"
         part.add_header("Content-Disposition", "attachment", filename=name)
-        yield b"--written\n" + part.as_bytes() + base64.encodebytes(content)
+        yield b"--written\n" + part.as_bytes() + _encoded(content)
+
+
+def _encoded(content: bytes) -> bytes:
+    """In lines as long as SMTP lets through, not base64's 76 characters: the library parses them ten times sooner."""
+    pieces = (content[start : start + 720] for start in range(0, len(content), 720))
+    return b"".join(base64.b64encode(piece) + b"\n" for piece in pieces)
 
 
 def _age(mail: Mail) -> tuple[datetime, str]:

@@ -57,7 +57,8 @@ class GoogleServer:
         """What this server did wrong."""
         self._documents = Routes()
         self._uploads = Uploads(url)
-        self._methods = {**MailMethods(self.mailbox).table, **CalendarMethods(self.calendars).table}
+        self.methods = {**MailMethods(self.mailbox).table, **CalendarMethods(self.calendars).table}
+        """What answers each method, by its id; a test may put something else in its place."""
         self._lock = threading.RLock()
 
     @property
@@ -169,7 +170,7 @@ class GoogleServer:
                 assert_never(fault)
 
     def _perform(self, method: Method, asked: Asked) -> Answer:
-        do = self._methods.get(method.id)
+        do = self.methods.get(method.id)
         if do is None:
             self.broken.append(f"{method.id} is not served")
             raise GoogleError(501, "notImplemented", f"{method.id} is not served")

@@ -72,7 +72,7 @@ class Mailbox:
                 doing="search the mail",
             )
         except Refused as error:
-            if page and "oken" in str(error):
+            if page and "token" in str(error).lower():
                 raise Refused(
                     "that page of the search is gone; search again from the beginning",
                     spoken="I've lost my place in that list. Let me search again.",

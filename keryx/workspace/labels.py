@@ -41,7 +41,8 @@ class Labels:
     def of(cls, answer: Mapping[str, Any]) -> "Labels":
         """From what `labels.list` answers."""
         listed = [label for label in answer.get("labels", ()) if label.get("id") and label.get("name")]
-        listed.sort(key=lambda label: (label["id"] not in SYSTEM, str(label["name"]).casefold()))
+        place = {id_: number for number, id_ in enumerate(SYSTEM)}
+        listed.sort(key=lambda label: (place.get(label["id"], len(place)), str(label["name"]).casefold()))
         return cls({label["id"]: SYSTEM.get(label["id"]) or one_line(str(label["name"])) for label in listed})
 
     def named(self, ids: Iterable[str]) -> tuple[str, ...]:

@@ -10,32 +10,18 @@ from typing import Any
 
 import pytest
 
-from keryx.clock import SystemClock
 from keryx.errors import BudgetSpent, ConfigError, KeryxError, NotFound, Refused, Unavailable
 from keryx.workspace.auth import NotSignedIn
 from keryx.workspace.faults import Fault, MaybeDone
 from keryx.workspace.features import Feature
 from keryx.workspace.google import Google, next_pause_s
 from tests.support.google.faults import ANY, BATCH, Cut, Garbage, HangUp, Late, Status
-from tests.support.google.oauth import signed_in
 from tests.support.google.server import GoogleServer, served_google
+from tests.support.google_account import Waits, asking
 
 LIST = "gmail.users.labels.list"
 GET = "gmail.users.messages.get"
 SEND = "gmail.users.messages.send"
-
-
-class Waits(SystemClock):
-    """A clock that nobody waits for: a pause moves it on."""
-
-    def __init__(self) -> None:
-        self.pauses: list[float] = []
-
-    def pause(self, duration_s: float) -> None:
-        self.pauses.append(duration_s)
-
-    def monotonic(self) -> float:
-        return super().monotonic() + sum(self.pauses)
 
 
 @pytest.fixture
@@ -52,11 +38,6 @@ def waits() -> Waits:
 @pytest.fixture
 def google(server: GoogleServer, waits: Waits, tmp_path: Path) -> Google:
     return asking(server, waits, tmp_path)
-
-
-def asking(server: GoogleServer, waits: Waits, folder: Path, *features: Feature, patience_s: float = 40.0) -> Google:
-    account = signed_in(folder / "google", server, features or tuple(Feature), clock=waits)
-    return Google(account, api_url=server.url, pause=waits.pause, patience_s=patience_s)
 
 
 def labels(google: Google) -> Any:

@@ -167,7 +167,9 @@ CREDENTIALS = re.compile(
     r"(?:^|/)(?:\.ssh|\.gnupg|\.aws|\.azure|\.kube|\.netrc|\.git-credentials|\.npmrc|\.pypirc|\.docker/config\.json"
     r"|\.config/(?:gh|gcloud|keryx|hub|op|rclone)|\.claude(?:\.json|/\.credentials\.json)|\.codex/auth\.json"
     r"|\.password-store|\.mozilla|\.vault-token|\.cargo/credentials(?:\.toml)?|\.gem/credentials|\.terraform\.d"
-    r"|\.local/share/(?:keyrings|keryx|opencode/auth\.json)|Library/Keychains|secrets\.toml|page\.key|\$KERYX_AGENT_OF"
+    r"|\.local/share/(?:keyrings|keryx|opencode/auth\.json)|Library/(?:Keychains|Application Support/keryx)"
+    # Keryx's own, wherever KERYX_HOME or XDG_DATA_HOME has put them.
+    r"|secrets\.toml|page\.key|\$KERYX_AGENT_OF|\.?keryx/google|google/(?:sign-in|client)\.json"
     r"|etc/(?:g?shadow|sudoers)|proc/[^/]+/(?:environ|mem))(?:/|$)"
 )
 """Places of credentials: outside the task's directory, even looking at them is asked about."""

@@ -380,6 +380,10 @@ cd ~/.ssh && cat id_rsa
 cp ~/.aws/credentials .
 cat $KERYX_AGENT_OF/page.key
 cat ${KERYX_AGENT_OF}/*
+cat ~/.local/share/keryx/google/sign-in.json
+cat ../elsewhere/google/sign-in.json
+cp -r /srv/data/keryx/google .
+head /srv/home/google/client.json
 find -L / -delete
 git worktree add -b x ../y
 git clean -fdx ..
@@ -628,6 +632,21 @@ def test_a_place_of_credentials_is_not_looked_at_unasked_by_any_name(tmp_path: P
     assert effect_of_look("page.key", project) == Effect.READ
     assert effect_of_look("/etc/hosts", project) == Effect.READ
     assert effect_of_look("a\0b", project) == Effect.READ
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "~/.local/share/keryx/google/sign-in.json",
+        "~/Library/Application Support/keryx/google/sign-in.json",
+        "/srv/keryx-home/google/sign-in.json",
+        "/srv/keryx-home/google/client.json",
+        "/data/keryx/google",
+        "/srv/keryx-home/secrets.toml",
+    ],
+)
+def test_the_sign_in_at_google_is_not_looked_at_unasked_wherever_it_is_kept(path: str, tmp_path: Path) -> None:
+    assert effect_of_look(path, tmp_path) == Effect.OUTSIDE
 
 
 def test_a_credential_of_the_project_itself_may_be_read() -> None:

@@ -25,6 +25,7 @@ MAX_TEXT_CHARS = 100_000
 MAX_SNIPPET_CHARS = 300
 CUT = "[… the rest is left out: the message is longer than what is read of it]"
 NESTED = f"[… parts are left out: there are too many, or they are nested more than {MAX_DEPTH} deep]"
+ELSEWHERE = "[A text of this message is so long that it is listed as an attachment.]"
 ENCRYPTED = "[This message is encrypted: only the owner's own mail program can open it.]"
 
 _SIGNATURES = ("application/pgp-signature", "application/pkcs7-signature", "application/x-pkcs7-signature")
@@ -122,6 +123,9 @@ class _Reading:
             if part.kind == "text/calendar":
                 self._invite(part)
             return
+        if part.kind.startswith("text/") and part.attachment_id and not part.data:
+            self._say(ELSEWHERE)
+            return
         match part.kind.split("/"):
             case "multipart", "alternative":
                 self._read_best(part)
@@ -176,7 +180,9 @@ class _Reading:
                 self.read(child)
         for child in (*pages, *plains):
             self._unlisted.update(
-                id(inner) for inner in below(child) if inner.kind.startswith("text/") and not inner.attached
+                id(inner)
+                for inner in below(child)
+                if inner.kind.startswith("text/") and inner.data and not inner.attached
             )
         for child in others:
             self.read(child)

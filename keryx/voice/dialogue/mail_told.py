@@ -113,7 +113,7 @@ def _joined(items: Sequence[str]) -> str:
 
 def _narrowed(asked: Asked, found: Found) -> str:
     parts = [
-        f"from {_capital(asked['sender'])}" if asked.get("sender") else "",
+        f"from {_capital(found['sender'])}" if found.get("sender") else "",
         f"about {asked['about']}" if asked.get("about") else "",
         found.get("when") or "",
     ]

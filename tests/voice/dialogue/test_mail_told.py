@@ -25,7 +25,7 @@ def found(
 
 
 def told(asked: dict[str, Any], answer: dict[str, Any]) -> list[Line]:
-    return MailTold(Phrases()).lines(asked, answer, NOW)
+    return MailTold(Phrases()).lines(asked, {"sender": asked.get("sender")} | answer, NOW)
 
 
 def said(asked: dict[str, Any], answer: dict[str, Any]) -> str:

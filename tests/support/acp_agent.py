@@ -43,6 +43,8 @@ from acp.schema import (
     Usage,
 )
 
+from tests.support.mcp_line import McpLine
+
 INPUT_TOKENS, CACHED_TOKENS, OUTPUT_TOKENS = 60, 40, 7
 """Of each model request; what is read from the cache is not in the first."""
 
@@ -111,6 +113,9 @@ class ScriptedAgent:
         self.mode = "ask"
         self.chosen_model = traits.models[0] if traits.models else ""
         self.servers: list[str] = []
+        self.programs: dict[str, Any] = {}
+        """The tool servers that are programs, by their names; started when they are first used."""
+        self.lines: dict[str, McpLine] = {}
         self.histories: dict[str, list[dict[str, Any]]] = {}
         self.turns: dict[str, Turn] = {}
         self.calls = 0
@@ -173,6 +178,7 @@ class ScriptedAgent:
     def _begin(self, cwd: str, mcp_servers: Any) -> None:
         self.place = Path(cwd)
         self.servers = [f"{server.name}={getattr(server, 'url', None) or server.command}" for server in mcp_servers]
+        self.programs = {server.name: server for server in mcp_servers if getattr(server, "command", None)}
 
     def _settings(self) -> dict[str, Any]:
         if not self.traits.options:
@@ -427,8 +433,20 @@ class ScriptedAgent:
             case "Write":
                 (self.place / step["path"]).write_text(step["content"])
                 return "Written."
+            case "Call" if step["tool"].startswith("mcp__"):
+                server, _, tool = step["tool"].removeprefix("mcp__").partition("__")
+                return await self._unless(turn, self._asked_of(server, tool, step["arguments"]))
             case _:
                 return "Done."
+
+    async def _asked_of(self, server: str, tool: str, arguments: dict[str, Any]) -> str:
+        if server not in self.programs:
+            return f"There is no server {server}."
+        if server not in self.lines:
+            program = self.programs[server]
+            variables = {variable.name: variable.value for variable in program.env}
+            self.lines[server] = await McpLine.start(program.command, program.args, variables)
+        return await self.lines[server].call(tool, arguments)
 
 
 def _select(name: str, current: str, values: list[str]) -> SessionConfigOptionSelect:

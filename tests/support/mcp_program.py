@@ -1,16 +1,22 @@
-"""An MCP server, on the standard streams or over HTTP: one tool says of itself that it only reads, one does not."""
+"""An MCP server, on the standard streams or over HTTP: one tool says of itself that it only reads, one does not.
+
+As a program it writes each order into the file `ORDERS`, and misbehaves as `SHOP` says: "slow" takes two seconds to
+start, "gone" ends at once, "dies" ends in the middle of a call, "silent" never answers one.
+"""
 
 import asyncio
 import json
 import os
 import sys
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
+WANTED = {"type": "object", "properties": {"what": {"type": "string"}}}
 TOOLS = [
-    {"name": "look_up", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": True}},
-    {"name": "order", "inputSchema": {"type": "object"}},
+    {"name": "look_up", "inputSchema": WANTED, "annotations": {"readOnlyHint": True}},
+    {"name": "order", "inputSchema": WANTED},
 ]
 
 
@@ -57,8 +63,22 @@ async def served_shop() -> AsyncIterator[str]:
 
 
 def main() -> None:
+    manner = os.environ.get("SHOP", "")
+    if manner == "gone":
+        raise SystemExit(3)
+    if manner == "slow":
+        time.sleep(2)
     for line in sys.stdin:
-        if said := reply(json.loads(line)):
+        request = json.loads(line)
+        if request.get("method") == "tools/call":
+            if manner == "dies":
+                os._exit(4)
+            if manner == "silent":
+                continue
+            if (orders := os.environ.get("ORDERS")) and request["params"]["name"] == "order":
+                with open(orders, "a", encoding="utf-8") as file:
+                    file.write(json.dumps(request["params"].get("arguments")) + "\n")
+        if said := reply(request):
             print(said, flush=True)
 
 

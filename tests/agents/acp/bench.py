@@ -16,7 +16,8 @@ from tests.support.acp_server import AcpModel, acp_model
 from tests.support.model_steps import Step
 
 KEY = "acme-scripted-0123456789"
-AGENT = Path(__file__).parents[2] / "support" / "acp_agent.py"
+ROOT = Path(__file__).parents[3]
+AGENT = ROOT / "tests" / "support" / "acp_agent.py"
 
 
 @dataclass
@@ -61,6 +62,8 @@ async def acp_bench(tmp_path: Path) -> AsyncIterator[AcpBench]:
     home.mkdir()
     async with acp_model() as server:
         login = Login("API key", {"ACME_API_KEY": KEY}, frozenset({"ACME_TOKEN"}))
-        equipment, approver, workplace = equipment_below(tmp_path, login, ACME_TOKEN="not to be seen", PYTHONPATH="")
+        equipment, approver, workplace = equipment_below(
+            tmp_path, login, ACME_TOKEN="not to be seen", PYTHONPATH=str(ROOT)
+        )
         traits = Traits(model=server.url, home=str(home))
         yield AcpBench(equipment, approver, workplace, server, traits)

@@ -6,6 +6,7 @@ each request goes out once, and whether it can have arrived is told apart: `NotR
 
 import contextlib
 import http.client
+import math
 import select
 import threading
 import time
@@ -25,14 +26,39 @@ MOST_IDLE = 4
 """Connections that are kept for the next request."""
 IDLE_S = 60.0
 """How long one is kept; Google itself ends them after four minutes."""
+STEPS_OF_AN_ANSWER = 2
+"""A whole answer may take as many times as long as one step; a file that is streamed may take longer."""
 _PIECE_BYTES = 65_536
 _BROKEN = (OSError, http.client.HTTPException, httplib2.HttpLib2Error)
 _RESUME = 308
 """What an upload in parts is answered with while parts are missing: no redirection."""
 
 
+class _Answer(http.client.HTTPResponse):
+    """One whose reading ends, however slowly it drips."""
+
+    until_s = math.inf
+    """By the machine's monotonic clock."""
+
+    def read(self, amt: int | None = None) -> bytes:
+        if amt is not None:
+            return super().read(amt)
+        pieces = []
+        while piece := self.read1(_PIECE_BYTES):
+            pieces.append(piece)
+            if time.monotonic() > self.until_s:
+                raise TimeoutError("it dripped")
+        missing = self.length
+        self.close()  # without this the connection waits for the rest of an answer that has none
+        if missing:
+            raise http.client.IncompleteRead(b"", missing)
+        return b"".join(pieces)
+
+
 class _Once:
     """A connection that does nothing twice, and says how far it came."""
+
+    response_class = _Answer
 
     def connect(self) -> None:
         try:
@@ -48,9 +74,12 @@ class _Once:
 
     def getresponse(self) -> http.client.HTTPResponse:
         try:
-            return super().getresponse()  # pyright: ignore[reportAttributeAccessIssue]
+            answer = super().getresponse()  # pyright: ignore[reportAttributeAccessIssue]
         except _BROKEN as error:
             raise Lost(error) from None
+        timeout_s: float = self.timeout  # pyright: ignore[reportAttributeAccessIssue]
+        answer.until_s = time.monotonic() + STEPS_OF_AN_ANSWER * timeout_s
+        return answer
 
 
 class _Plain(_Once, httplib2.HTTPConnectionWithTimeout):

@@ -161,6 +161,30 @@ def test_a_connection_that_never_came_about_is_told_from_one_that_ended(lines: L
             listening.accept()
 
 
+def test_an_answer_that_drips_without_end_is_given_up(lines: Lines) -> None:
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen()
+        listening.settimeout(10)
+
+        def drip() -> None:
+            connection, _ = listening.accept()
+            with connection, contextlib.suppress(OSError):
+                connection.recv(65_536)
+                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")
+                for _ in range(1_000):
+                    connection.sendall(b"x")
+                    pause.wait(0.02)
+
+        pause = threading.Event()
+        thread = threading.Thread(target=drip)
+        thread.start()
+        with pytest.raises(Lost) as caught, lines.line(0.1) as line:
+            line.request(f"http://127.0.0.1:{listening.getsockname()[1]}")
+        assert isinstance(caught.value.cause, TimeoutError)
+        thread.join(10)
+
+
 # -- TLS ---------------------------------------------------------------------------------------------------------------
 
 

@@ -63,9 +63,13 @@ def starts(first: When, lines: list[str]) -> Iterator[When]:
             (rules.rdate if kind == "RDATE" else rules.exdate)(there)
     if not repeats:
         rules.rdate(naive)
-    for start in rules:
+    before: When | None = None
+    for naive_start in rules:
         # By way of UTC: half past two, in the night that has none, is half past three.
-        yield start.replace(tzinfo=own).astimezone(UTC).astimezone(own) if own else start.date()
+        start = naive_start.replace(tzinfo=own).astimezone(UTC).astimezone(own) if own else naive_start.date()
+        if start != before:
+            yield start
+        before = start
 
 
 def stamp(value: When) -> str:

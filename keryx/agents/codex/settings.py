@@ -83,7 +83,10 @@ def thread_settings(
     if hold.sandbox == "workspace-write":
         config["sandbox_workspace_write.writable_roots"] = [str(place) for place in repository_places(directory)]
         config["sandbox_workspace_write.network_access"] = False
-    if hold.sandbox != "read-only" and not _distrusted(directory, equipment.environment):
+    if _meddles(directory, servers, equipment.environment):
+        # Codex would lay the project's table over ours, and let a tool run unasked that is named there.
+        config["projects"] = {str(directory): {"trust_level": "untrusted"}}
+    elif hold.sandbox != "read-only" and not _distrusted(directory, equipment.environment):
         # Codex trusts a directory that it is to write in; told so here, it does not write that into the owner's file.
         config["projects"] = {str(directory): {"trust_level": "trusted"}}
     if servers:
@@ -98,17 +101,38 @@ def thread_settings(
     return settings | ({"model": model} if model else {})
 
 
+def _home(environment: Mapping[str, str]) -> Path:
+    """Where the owner's own settings of Codex lie."""
+    return Path(environment.get("CODEX_HOME") or Path(environment.get("HOME") or Path.home(), ".codex"))
+
+
 def _distrusted(directory: Path, environment: Mapping[str, str]) -> bool:
     """Whether the owner has told Codex not to trust `directory`, or what it lies in."""
-    home = environment.get("CODEX_HOME") or Path(environment.get("HOME") or Path.home(), ".codex")
     places = [str(place) for place in (directory, *directory.parents)]
     try:
-        projects = tomllib.loads(Path(home, "config.toml").read_text(encoding="utf-8")).get("projects", {})
+        projects = tomllib.loads((_home(environment) / "config.toml").read_text(encoding="utf-8")).get("projects", {})
         return any(projects.get(place, {}).get("trust_level") == "untrusted" for place in places)
     except FileNotFoundError:
         return False
     except (OSError, ValueError, AttributeError):
         return True  # what cannot be read may say so
+
+
+def _meddles(directory: Path, servers: McpServers, environment: Mapping[str, str]) -> bool:
+    """Whether a project's own settings say something of a server that it is not theirs to say anything of."""
+    owners = _home(environment)
+    for folder in (each / ".codex" for each in (directory, *directory.parents)):
+        if folder == owners:
+            continue
+        try:
+            tables = tomllib.loads((folder / "config.toml").read_text(encoding="utf-8")).get("mcp_servers")
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except (OSError, ValueError):
+            return bool(servers)
+        if servers.keys() & (tables if isinstance(tables, dict) else {}).keys():
+            return True
+    return False
 
 
 def _server(server: McpServer, hold: Hold) -> dict[str, Any]:

@@ -238,6 +238,25 @@ async def test_a_tool_of_the_owners_servers_is_asked_about(bench: CodexBench, mo
         assert "Ada" in bench.approver.asks[0].detail
 
 
+@real
+@pytest.mark.parametrize(
+    "meddling",
+    [
+        '[mcp_servers.greeter.tools.greet]\napproval_mode = "approve"\n',
+        "[mcp_servers.greeter]\nenabled = false\n",
+        '[mcp_servers.greeter]\nurl = "http://127.0.0.1:9/mcp"\n',
+    ],
+    ids=["frees it", "switches it off", "turns it round"],
+)
+async def test_a_project_has_no_say_about_the_owners_servers(bench: CodexBench, meddling: str):
+    bench.handed(greeter=McpServer(command=(sys.executable, "-c", MCP)))
+    (bench.workplace / ".codex").mkdir()
+    (bench.workplace / ".codex/config.toml").write_text(meddling)
+    await run_once(bench, "auto", Call("mcp__greeter__greet", {"name": "Ada"}))
+    assert asked(bench) == [Effect.UNKNOWN]
+    assert bench.server.heard("good day Ada") == 1
+
+
 def equipped(tmp_path: Path, **changes: Any) -> Equipment:
     """Equipment for nobody, in an empty home."""
     surroundings = {"HOME": str(tmp_path)}
@@ -295,6 +314,22 @@ def test_what_the_owner_says_of_a_directory_holds_for_what_is_in_it(tmp_path: Pa
         (tmp_path / ".codex/config.toml").write_text(written)
     settings = thread_settings(hold_for("auto", sandboxed=True), Path("/srv/parser"), None, equipped(tmp_path), {})
     assert ("projects" in settings["config"]) is trusted
+
+
+def test_what_the_owners_own_settings_say_of_a_server_is_theirs_to_say(tmp_path: Path):
+    near, project = {"near": McpServer(("serve",))}, tmp_path / "project"
+    (tmp_path / ".codex").mkdir()
+    (tmp_path / ".codex/config.toml").write_text('[mcp_servers.near]\ncommand = "serve"\n')
+    hold, level = hold_for("auto", sandboxed=True), {"trust_level": "trusted"}
+    settings = thread_settings(hold, project, None, equipped(tmp_path), near)
+    assert settings["config"]["projects"] == {str(project): level}
+    (project / ".codex").mkdir(parents=True)
+    (project / ".codex/config.toml").write_text('[mcp_servers.far]\ncommand = "serve"\n')
+    settings = thread_settings(hold, project, None, equipped(tmp_path), near)
+    assert settings["config"]["projects"] == {str(project): level}
+    (project / ".codex/config.toml").write_text("not toml")
+    settings = thread_settings(hold, project, None, equipped(tmp_path), near)
+    assert settings["config"]["projects"] == {str(project): {"trust_level": "untrusted"}}
 
 
 def test_no_mode_but_full_is_free_where_there_is_no_sandbox():

@@ -1,4 +1,4 @@
-"""What can go wrong between Keryx and Google, and the one sentence for each: what happened, and what to do. Pure.
+"""What can go wrong between Keryx and Google: what it means, and whether to try again. Pure; `sentences` has the words.
 
 Google's error bodies are described at https://developers.google.com/workspace/gmail/api/guides/handle-errors and
 https://developers.google.com/workspace/calendar/api/guides/errors; both come in an older shape (`errors[].reason`) and
@@ -6,25 +6,17 @@ a newer one (`status`, `details[].reason`).
 """
 
 import json
-import math
 import re
-import socket
 import ssl
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
-from zoneinfo import ZoneInfo
 
-from keryx.errors import BudgetSpent, ConfigError, KeryxError, NotFound, Refused, Unavailable
-from keryx.workspace.auth import LOGIN, NotSignedIn
-from keryx.workspace.features import GRANTS, Feature
-from keryx.workspace.plain import one_line
-
-CLOCK_OFF_S = 300.0
-"""A clock that differs from Google's by more than this is told of."""
-_MOST_WORDS = 160
+from keryx.errors import KeryxError, NotFound, Refused, Unavailable
+from keryx.workspace import sentences
+from keryx.workspace.sentences import Asked
 
 _SCOPES_LACK = {"insufficientPermissions", "ACCESS_TOKEN_SCOPE_INSUFFICIENT"}
 _API_IS_OFF = {"accessNotConfigured", "SERVICE_DISABLED"}
@@ -82,18 +74,6 @@ class Answered(Exception):
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What a request was about, as far as its faults go."""
-
-    doing: str
-    """Completes "Google did not …": "search the mail"."""
-    api: str = "gmail"
-    """Google's name of the interface: "gmail" or "calendar"."""
-    feature: Feature | None = None
-    """What the owner must have granted for it."""
-
-
-@dataclass(frozen=True)
 class Fault:
     """What became of one try."""
 
@@ -112,15 +92,21 @@ def fault_of(trouble: Exception, asked: Asked, now: datetime) -> Fault:
         case Answered():
             return _answered(trouble, asked, now)
         case NotReached(cause=cause):
-            return Fault(_not_reached(cause, asked), passing=not isinstance(cause, ssl.SSLCertVerificationError))
+            return Fault(
+                sentences.not_reached(cause, asked), passing=not isinstance(cause, ssl.SSLCertVerificationError)
+            )
         case Lost(cause=TimeoutError()):
             why = "it did not answer in time; try again in a minute"
-            return Fault(_unavailable(asked, why, "Google is slow to answer just now."), passing=True, unclear=True)
+            return Fault(
+                sentences.unavailable(asked, why, "Google is slow to answer just now."), passing=True, unclear=True
+            )
         case Lost():
             why = "the connection broke off; try again, and look at this machine's network if it goes on"
-            return Fault(_unavailable(asked, why, "The connection to Google broke off."), passing=True, unclear=True)
+            return Fault(
+                sentences.unavailable(asked, why, "The connection to Google broke off."), passing=True, unclear=True
+            )
         case _:
-            return Fault(_nonsense(asked), passing=True, unclear=True)
+            return Fault(sentences.nonsense(asked), passing=True, unclear=True)
 
 
 def maybe_done(fault: Fault, asked: Asked) -> MaybeDone:
@@ -134,36 +120,9 @@ def too_long(fault: Fault) -> KeryxError:
     if fault.wait_s is None or not isinstance(fault.error, Unavailable):
         return fault.error
     return Unavailable(
-        f"{str(fault.error).partition(';')[0]}; try again in {how_long(fault.wait_s)}",
-        spoken=f"Google wants a break. Ask me again in {roughly(fault.wait_s)}.",
+        f"{str(fault.error).partition(';')[0]}; try again in {sentences.how_long(fault.wait_s)}",
+        spoken=f"Google wants a break. Ask me again in {sentences.roughly(fault.wait_s)}.",
     )
-
-
-def how_long(duration_s: float) -> str:
-    """Seconds as a person reads them, after "in", rounded up: "50 seconds", "20 minutes", "3 hours"."""
-    minutes = math.ceil(duration_s / 60)
-    hours = math.ceil(duration_s / 3600)
-    if duration_s <= 50:
-        return f"{max(5, math.ceil(duration_s / 5) * 5)} seconds"
-    if minutes < 90:
-        return "a minute" if minutes == 1 else f"{minutes} minutes"
-    return f"{hours} hours" if hours < 48 else f"{math.ceil(hours / 24)} days"
-
-
-def roughly(duration_s: float) -> str:
-    """Seconds as they are said, after "in": "a few minutes"."""
-    for most_s, words in ((20, "a few seconds"), (90, "a minute"), (1200, "a few minutes"), (2700, "half an hour")):
-        if duration_s <= most_s:
-            return words
-    for most_s, words in ((5400, "an hour"), (36_000, "a few hours"), (129_600, "a day")):
-        if duration_s <= most_s:
-            return words
-    return "a few days"
-
-
-def cleaned(text: object) -> str:
-    """Google's own words as part of one line: without what a terminal obeys, cut to what can be read."""
-    return one_line(text if isinstance(text, str) else "", _MOST_WORDS).rstrip(". ")
 
 
 # -- answers -----------------------------------------------------------------------------------------------------------
@@ -175,19 +134,19 @@ def _answered(answer: Answered, asked: Asked, now: datetime) -> Fault:
     wait_s = _wait_s(answer.headers, words or "", now)
     match status:
         case 401:
-            return Fault(_token_refused(answer.headers, asked, now))
+            return Fault(sentences.token_refused(answer.headers, asked, now))
         case _ if reasons & _DAY_IS_SPENT:
-            return Fault(_day_is_spent(asked, now))
+            return Fault(sentences.day_is_spent(asked, now))
         case 403 if reasons & _QUOTA_IS_SPENT:
-            return Fault(_quota_is_spent(asked))
+            return Fault(sentences.quota_is_spent(asked))
         case 429:
-            return Fault(_too_fast(asked), passing=True, wait_s=wait_s)
+            return Fault(sentences.too_fast(asked), passing=True, wait_s=wait_s)
         case 403 if reasons & _TOO_FAST:
-            return Fault(_too_fast(asked), passing=True, wait_s=wait_s)
+            return Fault(sentences.too_fast(asked), passing=True, wait_s=wait_s)
         case 403 if reasons & _SCOPES_LACK:
-            return Fault(_not_granted(asked))
+            return Fault(sentences.not_granted(asked))
         case 403 if reasons & _API_IS_OFF:
-            return Fault(_api_is_off(asked))
+            return Fault(sentences.api_is_off(asked))
         case 403 if "domainPolicy" in reasons:
             why = "the administrator of your Google account does not allow it; ask them to let Keryx in"
             return Fault(Refused(f"Google did not {asked.doing}: {why}", spoken="Your administrator doesn't allow it."))
@@ -203,12 +162,12 @@ def _answered(answer: Answered, asked: Asked, now: datetime) -> Fault:
         case 413:
             return Fault(Refused(f"Google did not {asked.doing}: it is too large", spoken="That's too large."))
         case 408 | 500 | 502 | 503 | 504 | 507 | 529:
-            return Fault(_busy(status, asked), passing=True, unclear=True, wait_s=wait_s)
+            return Fault(sentences.busy(status, asked), passing=True, unclear=True, wait_s=wait_s)
         case _ if 400 <= status < 500 and told:
-            said = cleaned(words) or f"HTTP {status}"
+            said = sentences.cleaned(words) or f"HTTP {status}"
             return Fault(Refused(f"Google did not {asked.doing}: it says “{said}”", spoken="Google didn't take that."))
         case _:
-            return Fault(_nonsense(asked, status), unclear=status >= 500)
+            return Fault(sentences.nonsense(asked, status), unclear=status >= 500)
 
 
 def _read(body: bytes) -> tuple[str | None, set[str]]:
@@ -231,9 +190,9 @@ def _reasons(error: Mapping[str, Any]) -> Iterator[Any]:
     yield error.get("status")
     for name in ("errors", "details"):
         listed = error.get(name)
-        yield from (
-            (entry.get("reason") for entry in listed if isinstance(entry, dict)) if isinstance(listed, list) else ()
-        )
+        for entry in listed if isinstance(listed, list) else ():
+            if isinstance(entry, dict):
+                yield entry.get("reason")
 
 
 def _wait_s(headers: Mapping[str, str], words: str, now: datetime) -> float | None:
@@ -255,108 +214,5 @@ def _wait_s(headers: Mapping[str, str], words: str, now: datetime) -> float | No
     if until is None:
         return None
     # What is a date to Google is told by Google's clock, when it shows.
-    here = _date(headers) or now
+    here = sentences.google_date(headers) or now
     return max(0.0, ((until if until.tzinfo else until.replace(tzinfo=UTC)) - here).total_seconds())
-
-
-def _date(headers: Mapping[str, str]) -> datetime | None:
-    try:
-        date = parsedate_to_datetime(headers.get("date", ""))
-    except ValueError:
-        return None
-    return date if date.tzinfo else date.replace(tzinfo=UTC)
-
-
-# -- sentences ---------------------------------------------------------------------------------------------------------
-
-
-def _unavailable(asked: Asked, why: str, spoken: str) -> Unavailable:
-    return Unavailable(f"Google did not {asked.doing}: {why}", spoken=f"{spoken} Ask me again in a minute.")
-
-
-def _busy(status: int, asked: Asked) -> Unavailable:
-    why = f"it is in trouble itself (HTTP {status}); try again in a few minutes"
-    return _unavailable(asked, why, "Google is having trouble just now.")
-
-
-def _too_fast(asked: Asked) -> Unavailable:
-    why = "too much was asked in a short time; try again in a minute"
-    return _unavailable(asked, why, "Google wants a short break.")
-
-
-def _nonsense(asked: Asked, status: int | None = None) -> Unavailable:
-    seen = f" (HTTP {status})" if status else ""
-    why = f"what answered made no sense{seen}; see whether a proxy or a network's sign-in page is in between"
-    return _unavailable(asked, why, "I got no sense out of Google just now.")
-
-
-def _not_reached(cause: BaseException, asked: Asked) -> KeryxError:
-    match cause:
-        case ssl.SSLCertVerificationError(verify_message=str(said)):
-            hint = "set this machine's clock" if "expired" in said or "not yet valid" in said else "see what is between"
-            return ConfigError(
-                f"Google did not {asked.doing}: its certificate is not trusted here ({cleaned(said)}); {hint}",
-                spoken="Your machine doesn't trust the connection to Google. Check its clock and its network.",
-            )
-        case socket.gaierror():
-            why = "its address is not found; see whether this machine is online"
-        case TimeoutError():
-            why = "no connection came about in time; see whether this machine is online"
-        case _:
-            why = f"no connection came about ({type(cause).__name__}); see whether this machine is online"
-    spoken = "I can't reach Google just now. Make sure your machine is online."
-    return _unavailable(asked, why, spoken)
-
-
-def _token_refused(headers: Mapping[str, str], asked: Asked, now: datetime) -> ConfigError:
-    """A token that was made a moment ago is not taken."""
-    theirs = _date(headers)
-    off_s = (now - theirs).total_seconds() if theirs else 0.0
-    what = f"Google did not {asked.doing}: it does not take a token that it has just made"
-    if abs(off_s) > CLOCK_OFF_S:
-        side = "ahead" if off_s > 0 else "behind"
-        return ConfigError(
-            f"{what}: this machine's clock is {how_long(abs(off_s))} {side}; set it and try again",
-            spoken=f"Your machine's clock is {roughly(abs(off_s))} {side}, so Google turns it away. Set the clock.",
-        )
-    return NotSignedIn(
-        f"{what}; check this machine's clock, then run {LOGIN}",
-        spoken="Google turns your sign-in away. Check the clock of your machine, then sign in again.",
-    )
-
-
-def _not_granted(asked: Asked) -> ConfigError:
-    grant = GRANTS[asked.feature].words if asked.feature else "do that"
-    return ConfigError(
-        f"Google did not {asked.doing}: you have not let Keryx {grant}; run {LOGIN} and grant it",
-        spoken=f"You haven't let me {grant} yet. Sign in again on your machine and tick that.",
-    )
-
-
-def _api_is_off(asked: Asked) -> ConfigError:
-    name = "Google Calendar API" if asked.api == "calendar" else "Gmail API"
-    service = "calendar-json" if asked.api == "calendar" else "gmail"
-    return ConfigError(
-        f"Google did not {asked.doing}: the {name} is not switched on in your Google Cloud project; enable it at "
-        f"https://console.cloud.google.com/apis/library/{service}.googleapis.com and try again in a few minutes",
-        spoken=f"The {name} isn't switched on in your Google Cloud project yet. Enable it in the console.",
-    )
-
-
-def _day_is_spent(asked: Asked, now: datetime) -> BudgetSpent:
-    """Daily limits start anew at midnight in California."""
-    there = now.astimezone(ZoneInfo("America/Los_Angeles"))
-    midnight = (there + timedelta(days=1)).replace(hour=0, minute=0, second=0, microsecond=0)
-    wait_s = (midnight.astimezone(UTC) - now).total_seconds()
-    return BudgetSpent(
-        f"Google did not {asked.doing}: today's limit of your account or project is used up; "
-        f"try again in {how_long(wait_s)}",
-        spoken=f"Today's limit at Google is used up. It starts anew in {roughly(wait_s)}.",
-    )
-
-
-def _quota_is_spent(asked: Asked) -> BudgetSpent:
-    return BudgetSpent(
-        f"Google did not {asked.doing}: your account's limit for such things is used up; try again in a few hours",
-        spoken="Your limit at Google is used up for now. Ask me again in a few hours.",
-    )

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from keryx.errors import Refused
 from keryx.workspace import faults, oauth
 from keryx.workspace.auth import GoogleAccount
-from keryx.workspace.faults import Answered, Asked, Fault, Lost, NotReached
+from keryx.workspace.faults import Answered, Fault, Lost, NotReached
 from keryx.workspace.features import GRANTS, Feature
+from keryx.workspace.sentences import Asked
 
 if TYPE_CHECKING:
     from keryx.workspace.line import Line, Lines

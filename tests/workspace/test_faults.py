@@ -14,20 +14,17 @@ from keryx.workspace.auth import NotSignedIn
 from keryx.workspace.faults import (
     AlreadyThere,
     Answered,
-    Asked,
     Changed,
     Fault,
     Gone,
     Lost,
     NotReached,
-    cleaned,
     fault_of,
-    how_long,
     maybe_done,
-    roughly,
     too_long,
 )
 from keryx.workspace.features import Feature
+from keryx.workspace.sentences import Asked
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 SEARCHING = Asked("search the mail", "gmail", Feature.READ_MAIL)
@@ -217,35 +214,6 @@ def test_what_may_have_been_done_says_so_and_where_to_look() -> None:
     assert str(error) == (
         "Google may or may not have managed to send the letter: it did not answer in time; look before you try again"
     )
-
-
-def test_googles_own_words_are_one_line_of_bounded_length_that_a_terminal_does_not_obey() -> None:
-    assert cleaned("Invalid\n  value\x1b[31m \u202eevil\u200b.") == "Invalid value[31m evil"
-    assert len(cleaned("x" * 10_000)) == 160
-    assert cleaned(None) == ""
-
-
-@pytest.mark.parametrize(
-    ("duration_s", "words"),
-    [
-        (0, "5 seconds"),
-        (12.2, "15 seconds"),
-        (51, "a minute"),
-        (61, "2 minutes"),
-        (7200, "2 hours"),
-        (200_000, "3 days"),
-    ],
-)
-def test_a_stretch_of_time_is_rounded_up(duration_s: float, words: str) -> None:
-    assert how_long(duration_s) == words
-
-
-def test_a_stretch_of_time_is_said_without_numbers() -> None:
-    said = [roughly(duration_s) for duration_s in (3, 60, 600, 1800, 3600, 20_000, 90_000, 900_000)]
-    assert said == [
-        *("a few seconds", "a minute", "a few minutes", "half an hour"),
-        *("an hour", "a few hours", "a day", "a few days"),
-    ]
 
 
 def test_a_fault_that_is_no_waiting_matter_stays_as_it_is() -> None:

@@ -106,6 +106,18 @@ def test_a_letter_that_fails_twice_is_left_open_and_says_where_to_look(server: G
     assert len(server.mailbox.outbox) == 1
 
 
+def test_a_second_try_that_is_refused_does_not_settle_the_first(
+    server: GoogleServer, box: Mailbox, waits: Waits
+) -> None:
+    server.faults.script(SEND, HangUp(after=True), *[Status(429, "rateLimitExceeded")] * 5)
+    server.faults.script(LIST, None, *[UNSEEN] * 7)
+    with pytest.raises(Unavailable, match="too much was asked"):
+        box.send(LETTER)
+    server.faults.script(LIST, UNSEEN, UNSEEN)
+    assert box.send(LETTER).already  # it looks as long as it would after a failure
+    assert len(server.mailbox.outbox) == 1
+
+
 def test_when_it_cannot_be_looked_up_nothing_is_sent_again(server: GoogleServer, box: Mailbox) -> None:
     server.faults.script(SEND, HangUp(after=True))
     server.faults.script(LIST, None, *[Status(503)] * 5)

@@ -164,6 +164,7 @@ LIGHT = [
     "keryx.voice.dialogue.base",
     "keryx.voice.loading",
     "keryx.notify.ports",
+    "keryx.workspace.gmail",
     "keryx.cli.main",
     "keryx.cli.api",
     "keryx.cli.tasks",
@@ -173,6 +174,8 @@ LIGHT = [
     "keryx.__main__",
 ]
 HEAVY = {
+    "googleapiclient",
+    "httplib2",
     "numpy",
     "onnxruntime",
     "faster_whisper",

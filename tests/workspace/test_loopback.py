@@ -1,5 +1,6 @@
 """The loopback Google itself: it holds the real client, and itself, to what Google's documents describe."""
 
+import gzip
 import http.client
 import json
 import socket
@@ -252,6 +253,20 @@ def test_one_connection_serves_many_requests(server: GoogleServer) -> None:
             assert answer.status == 200
             assert json.loads(answer.read())
             assert connection.sock is first
+    finally:
+        connection.close()
+
+
+def test_an_answer_is_compressed_for_those_who_ask_for_it_as_google_wants_it_asked(server: GoogleServer) -> None:
+    connection = http.client.HTTPConnection(server.url.removeprefix("http://"), timeout=BOUND_S)
+    headers = {"Authorization": f"Bearer {server.token()}", "Accept-Encoding": "gzip, deflate"}
+    try:
+        for agent, encoding in [("tester (gzip)", "gzip"), ("tester", None)]:
+            connection.request("GET", LABELS, headers={**headers, "User-Agent": agent})
+            answer = connection.getresponse()
+            assert answer.headers["Content-Encoding"] == encoding
+            body = answer.read()
+            assert json.loads(gzip.decompress(body) if encoding else body)["labels"]
     finally:
         connection.close()
 

@@ -5,6 +5,7 @@ the documents is kept in `broken`, and fails the test that `served_google` is us
 """
 
 import contextlib
+import gzip
 import http.server
 import json
 import socket
@@ -155,8 +156,7 @@ class GoogleServer:
             case Status(after=after):
                 if after:
                     perform()
-                error = GoogleError(fault.code, fault.reason, fault.message, headers=fault.headers)
-                return error.answer(), None
+                return _error(fault).answer(), None
             case HangUp(after=after):
                 if after:
                     perform()
@@ -232,15 +232,30 @@ class _Connection(http.server.BaseHTTPRequestHandler):
 
     def _send(self, answer: Answer, fault: Fault | None) -> None:
         self.send_response_only(answer.status, _phrase(answer.status))
-        for name, value in {**answer.headers, "Content-Length": str(len(answer.body))}.items():
+        for name, value in answer.headers.items():
             self.send_header(name, value)
         if "Date" not in answer.headers:
             ahead = timedelta(seconds=self._google.date_off_s)
             self.send_header("Date", format_datetime(self._google.clock.now() + ahead, usegmt=True))
+        # Google compresses, and does not say how long it will be, for those who ask for it and name it themselves.
+        packed = all("gzip" in self.headers.get(name, "") for name in ("Accept-Encoding", "User-Agent"))
+        packed = packed and bool(answer.body)
+        body = gzip.compress(answer.body, compresslevel=1) if packed else answer.body
+        if packed:
+            self.send_header("Content-Encoding", "gzip")
+            self.send_header("Transfer-Encoding", "chunked")
+        elif answer.status != HTTPStatus.NO_CONTENT:
+            self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        body = answer.body[: fault.after_bytes] if isinstance(fault, Cut) else answer.body
-        self.close_connection = self.close_connection or isinstance(fault, Cut)
+        if packed:
+            self.wfile.write(f"{len(body):x}\r\n".encode())
+        if isinstance(fault, Cut):
+            self.close_connection = True
+            self.wfile.write(body[: min(fault.after_bytes, len(body) - 1)])
+            return
         self.wfile.write(body)
+        if packed:
+            self.wfile.write(b"\r\n0\r\n\r\n")
 
     def log_message(self, format: str, *args: Any) -> None:
         pass
@@ -291,6 +306,12 @@ def served_google(*, clock: Clock | None = None, address: str = ADDRESS, zone: s
             listening.end_connections()
             thread.join()
     assert not google.broken, f"the loopback Google went wrong: {google.broken}"
+
+
+def _error(fault: Status) -> GoogleError:
+    if (fault.code, fault.reason, fault.message) == (401, "authError", ""):
+        return unknown_token(True)
+    return GoogleError(fault.code, fault.reason, fault.message, headers=fault.headers)
 
 
 def _phrase(status: int) -> str:

@@ -1,6 +1,7 @@
 """Connections to Google: used again while they last, and never the reason that something is asked twice."""
 
 import contextlib
+import gzip
 import http.server
 import socket
 import ssl
@@ -54,9 +55,13 @@ class _Answering(http.server.BaseHTTPRequestHandler):
         self.server.asked.append(self.path)
         self.send_response(302 if self.path == "/elsewhere" else 200)
         self.send_header("Location", "/other")
-        self.send_header("Content-Length", "2")
+        body = b"ok"
+        if self.path == "/packed" and "gzip" in self.headers["Accept-Encoding"]:
+            body = gzip.compress(b"ok" * 100_000)
+            self.send_header("Content-Encoding", "gzip")
+        self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        self.wfile.write(b"ok")
+        self.wfile.write(body)
         self.close_connection = self.server.hang_up  # without a word of it in the headers
 
     def log_message(self, format: str, *args: Any) -> None:
@@ -93,6 +98,14 @@ def test_a_connection_is_used_again(lines: Lines) -> None:
         assert server.connections == 1
         ask(lines, server.url, fresh=True)
         assert server.connections == 2
+        lines.close()
+
+
+def test_an_answer_that_google_packed_is_unpacked(lines: Lines) -> None:
+    with serving(Counting()) as server:
+        assert ask(lines, f"{server.url}/packed") == b"ok" * 100_000
+        assert ask(lines, server.url) == b"ok"
+        assert server.connections == 1
         lines.close()
 
 

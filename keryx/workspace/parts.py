@@ -13,8 +13,8 @@ from keryx.workspace.plain import one_line
 
 MAX_DEPTH = 50
 MAX_PARTS = 1_000
-MAX_DECODED_BYTES = 8_000_000
-"""What is decoded of a part that is to be read. A character takes four bytes at most, and a page is mostly tags."""
+MAX_DECODED_BYTES = 4_000_000
+"""What is decoded of a part that is to be read. A page of this size is mostly tags."""
 MAX_FILE_NAME_CHARS = 200
 
 _KIND = re.compile(r"[a-z0-9][\w.+-]{0,80}/[a-z0-9][\w.+-]{0,80}", re.ASCII)

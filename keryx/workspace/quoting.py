@@ -23,10 +23,11 @@ _WROTE = re.compile(
     re.IGNORECASE,
 )
 _OPENS = re.compile(
-    r"(?:on|am|le|el|il|op|em|den|på|w dniu|dnia|dne|a|в|vào|pada|în|στις|at|\d{1,4}[./-]\d{1,2}[./-]\d{1,4})\b[\s,:]",
+    r"(?:on|am|le|el|il|op|em|den|på|w dniu|dnia|dne|в|vào|pada|în|στις|\d{1,4}[./-]\d{1,2}[./-]\d{1,4})\b[\s,:]",
     re.IGNORECASE,
 )
 _DATED = re.compile(r"\d{1,2}[:.h]\d{2}|\b(?:19|20)\d{2}\b|\d{1,2}[./-]\d{1,2}[./-]\d{2}")
+_ENDS = (":", "：", ":*", ": *")
 _ADDRESS = re.compile(r"[^\s<>@]{1,64}@[^\s<>@]{1,100}")
 
 _ORIGINAL = re.compile(
@@ -117,6 +118,8 @@ def _kinds(lines: Sequence[str], forwarded: bool) -> list[int]:
     while at < len(lines):
         line = lines[at]
         if line.startswith(">"):
+            if begins_forwarded(line.lstrip("> ")) and (not at or kinds[at - 1] == _OWN):
+                break  # Apple's Mail passes a message on as if it quoted it
             kinds[at] = _QUOTED
         elif not line.strip():
             # An empty line between two quoted ones belongs to them.
@@ -150,24 +153,33 @@ def _kinds(lines: Sequence[str], forwarded: bool) -> list[int]:
 
 def _announcement(lines: Sequence[str], at: int) -> int:
     """How many lines from `at` on announce a quotation, as "On … wrote:" does; 0 is none."""
-    together = ""
-    for count in range(1, MAX_ANNOUNCED_LINES + 1):
-        if at + count > len(lines):
+    held: list[str] = []
+    for line in lines[at : at + MAX_ANNOUNCED_LINES]:
+        held.append(line.strip())
+        if not held[-1] or line.startswith(">") or sum(map(len, held)) > MAX_ANNOUNCED_CHARS:
             return 0
-        line = lines[at + count - 1]
-        if not line.strip() or line.startswith(">") or len(together) + len(line) > MAX_ANNOUNCED_CHARS:
-            return 0
-        together = f"{together} {line.strip()}".strip()
-        if not together.endswith((":", "：", ":*", ": *")):
-            continue
-        opened = _OPENS.match(together) is not None
-        wrote = _WROTE.search(together) is not None
-        named = _ADDRESS.search(together) is not None and _DATED.search(together) is not None
-        short = count == 1 and len(together) < 200
-        if (opened and wrote) or (wrote and short) or (named and count <= 2):
-            return count
-        return 0
+        if line.rstrip().endswith(_ENDS):
+            return (
+                0 if any(_stands_alone(held, start) for start in range(1, len(held))) else len(held) * _announces(held)
+            )
     return 0
+
+
+def _stands_alone(lines: Sequence[str], start: int) -> bool:
+    """Whether the lines from `start` on announce a quotation by themselves: those before are the writer's own then."""
+    rest = lines[start:]
+    opened = _OPENS.match(rest[0]) is not None or _OPENS.match(lines[0]) is None
+    return opened and _announces(rest) and _is_dated(rest)
+
+
+def _announces(lines: Sequence[str]) -> bool:
+    """Whether these lines together do."""
+    together = " ".join(lines)
+    opened = _OPENS.match(together) is not None
+    wrote = _WROTE.search(together) is not None
+    named = _ADDRESS.search(together) is not None and _DATED.search(together) is not None
+    short = len(lines) == 1 and len(together) < 200
+    return together.endswith(_ENDS) and ((opened and wrote) or (wrote and short) or (named and len(lines) <= 2))
 
 
 def _is_dated(lines: Sequence[str]) -> bool:
@@ -206,6 +218,8 @@ def _shortened(stretch: Sequence[str]) -> list[str]:
     kept: list[str] = []
     size = 0
     said = [line for line in stretch if line.strip("> ")]
+    if said and _announces([said[0][:MAX_ANNOUNCED_CHARS].strip("> ")]):
+        said = said[1:]
     for line in reversed(said[-KEPT_LINES:]):
         size += len(line)
         if size > KEPT_CHARS and kept:

@@ -157,6 +157,33 @@ def test_japanese_as_mail_has_written_it_for_decades_is_read() -> None:
     assert (read.text, read.brief.subject, read.brief.sender.name) == ("こんにちは", "会議", "山田")
 
 
+OLD = "<div>Which day?</div>"
+WROTE = "On Mon, Mar 2, 2026 at 9:15 AM, Jo &lt;jo@example.com&gt; wrote:"
+PAGES = {
+    "Gmail, as it used to be": f'<div>Fine</div><div class="gmail_extra"><br><div class="gmail_quote">{WROTE}<br>'
+    f'<blockquote class="gmail_quote">{OLD}</blockquote></div></div>',
+    "Outlook": "<p class=MsoNormal>Fine<o:p></o:p></p><p class=MsoNormal><o:p>&nbsp;</o:p></p><div style='border:none;"
+    "border-top:solid #E1E1E1 1.0pt'><p class=MsoNormal><b>From:</b> Jo <br><b>Sent:</b> Monday<br><b>To:</b> Anna<br>"
+    f"<b>Subject:</b> Day</p></div>{OLD}",
+    "an iPhone": f'<div dir="ltr">Fine</div><div><br><blockquote type="cite">{WROTE}<br><br></blockquote></div>'
+    f'<blockquote type="cite">{OLD}</blockquote>',
+    "Thunderbird": '<p>Fine</p><div class="moz-cite-prefix">Am 02.03.26 um 09:15 schrieb Jo:<br></div>'
+    f'<blockquote type="cite" cite="mid:x">{OLD}</blockquote>',
+    "Yahoo": f'<div>Fine</div><div id="yahoo_quoted_1" class="yahoo_quoted"><div>{WROTE}</div><div><br></div>{OLD}</div>',
+    "Proton": f'<div>Fine</div><div class="protonmail_quote">{WROTE}<br><blockquote class="protonmail_quote" type="cite">'
+    f"{OLD}</blockquote></div>",
+    "Web.de": '<div>Fine</div><div name="quote"><div><b>Gesendet:</b> Montag<br><b>Von:</b> Jo<br><b>An:</b> Anna<br>'
+    f"<b>Betreff:</b> Tag</div>{OLD}</div>",
+}
+
+
+@pytest.mark.parametrize("program", PAGES)
+def test_an_answer_is_its_own_words_whatever_program_wrote_it(program: str) -> None:
+    found = read(part("text/html", PAGES[program].encode(), Content_Type="text/html; charset=utf-8"))
+    assert found.text == "Fine"
+    assert "Which day?" in found.quoted
+
+
 # -- single shapes -----------------------------------------------------------------------------------------------------
 
 

@@ -39,9 +39,14 @@ def test_an_answer_above_the_quotation_is_all_that_is_left(line: str) -> None:
 
 @pytest.mark.parametrize("line", [line for line in ANNOUNCED if "<" in line])
 def test_an_announcement_that_was_wrapped_is_still_one(line: str) -> None:
-    at = line.index("<")
-    parted = split(f"Fine.\n\n{line[:at].rstrip()}\n{line[at:]}\n> Which day?")
-    assert parted.own == "Fine."
+    for at in (line.index("<"), line.index("2026" if line.startswith("On") else "Jo")):
+        parted = split(f"Fine.\n\n{line[:at].rstrip()}\n{line[at:]}\n> Which day?")
+        assert parted.own == "Fine."
+
+
+@pytest.mark.parametrize("line", ANNOUNCED)
+def test_a_line_right_above_the_announcement_is_the_writers_own(line: str) -> None:
+    assert split(f"See you at 09:15\n{line}\n> Which day?").own == "See you at 09:15"
 
 
 @pytest.mark.parametrize("line", ANNOUNCED[:13])
@@ -103,6 +108,12 @@ def test_what_stands_below_a_forwarding_line_is_what_is_sent(line: str) -> None:
     text = f"For you.\n\n{line}\n{passed_on}"
     assert begins_forwarded(line)
     assert split(text).own == text
+
+
+def test_a_message_that_is_passed_on_in_the_shape_of_a_quotation_is_what_is_sent() -> None:
+    text = "For you.\n\n> Begin forwarded message:\n>\n> From: Jo\n>\n> Which day?"
+    assert split(text).own == text
+    assert split("Fine.\n\n> For you.\n>\n> Begin forwarded message:\n> From: Jo").own == "Fine."
 
 
 @pytest.mark.parametrize(

@@ -169,9 +169,9 @@ PAGES = {
     f'<blockquote type="cite">{OLD}</blockquote>',
     "Thunderbird": '<p>Fine</p><div class="moz-cite-prefix">Am 02.03.26 um 09:15 schrieb Jo:<br></div>'
     f'<blockquote type="cite" cite="mid:x">{OLD}</blockquote>',
-    "Yahoo": f'<div>Fine</div><div id="yahoo_quoted_1" class="yahoo_quoted"><div>{WROTE}</div><div><br></div>{OLD}</div>',
-    "Proton": f'<div>Fine</div><div class="protonmail_quote">{WROTE}<br><blockquote class="protonmail_quote" type="cite">'
-    f"{OLD}</blockquote></div>",
+    "Yahoo": f'<div>Fine</div><div id="yahoo_quoted_1" class="yahoo_quoted"><div>{WROTE}</div><br>{OLD}</div>',
+    "Proton": f'<div>Fine</div><div class="protonmail_quote">{WROTE}<br>'
+    f'<blockquote class="protonmail_quote" type="cite">{OLD}</blockquote></div>',
     "Web.de": '<div>Fine</div><div name="quote"><div><b>Gesendet:</b> Montag<br><b>Von:</b> Jo<br><b>An:</b> Anna<br>'
     f"<b>Betreff:</b> Tag</div>{OLD}</div>",
 }

@@ -8,6 +8,7 @@ import stat
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -338,14 +339,18 @@ def test_a_script_gets_one_object_a_line(downloaded: str, server: GoogleServer) 
 def test_a_wait_for_google_s_page_has_an_end(
     account: GoogleAccount, server: GoogleServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    never, _ = pipe = os.pipe()
+    never, writer = os.pipe()
+    says = "no answer came from Google's page within .*; run keryx auth login google"
     with open(never) as terminal, signing_in(account, client(server), Feature) as login:
         monkeypatch.setattr(sys, "stdin", terminal)
-        with pytest.raises(
-            Unavailable, match="no answer came from Google's page within .*; run keryx auth login google"
-        ):
+        with pytest.raises(Unavailable, match=says):
             wait_for_answer(login, again=print, must_paste=True, wait_s=0.05)
-    os.close(pipe[1])
+        os.close(writer)
+        # Nothing more can be pasted: only the browser is waited for, and without any work.
+        begun = time.thread_time()
+        with pytest.raises(Unavailable, match=says):
+            wait_for_answer(login, again=print, must_paste=False, wait_s=0.5)
+        assert time.thread_time() - begun < 0.05
 
 
 @pytest.mark.parametrize(

@@ -491,6 +491,7 @@ def test_what_google_has_ended_already_counts_as_revoked(account: GoogleAccount,
     [
         (DROPPED, "Google cannot be reached"),
         (Answer(503), "Google is busy (HTTP 503)"),
+        (Answer(302, headers={"Location": "http://127.0.0.1:9/login"}), "Google cannot be reached (something else"),
         (refused(400, "unsupported_token_type"), "Google refused (unsupported_token_type)"),
     ],
 )

@@ -1,6 +1,8 @@
 """A mail as Gmail shows it: its headers, and its parts as a tree."""
 
 import base64
+import binascii
+import contextlib
 import html
 import re
 from collections.abc import Callable, Iterator
@@ -44,6 +46,10 @@ def content_of(part: Message) -> bytes:
         inner = part.get_payload(0)
         assert isinstance(inner, Message)
         return inner.as_bytes()
+    encoded = part.get_payload()
+    if isinstance(encoded, str) and str(part.get("Content-Transfer-Encoding", "")).strip().lower() == "base64":
+        with contextlib.suppress(ValueError):  # much sooner than the library, which first looks for what is broken
+            return binascii.a2b_base64(encoded)
     payload = part.get_payload(decode=True)
     return payload if isinstance(payload, bytes) else b""
 

@@ -1,11 +1,10 @@
 """The owner's mailbox at the loopback Google: mails, threads, labels and drafts, as a test fills and looks at them."""
 
-import base64
 import functools
 import itertools
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from email.message import EmailMessage, Message
@@ -15,6 +14,7 @@ from typing import Any
 from keryx.clock import Clock
 from tests.support.google import mail_parts
 from tests.support.google.mail_search import Searched
+from tests.support.google.mail_writing import written
 from tests.support.google.refusals import GoogleError, invalid, not_found
 
 SYSTEM_LABELS = (
@@ -128,22 +128,11 @@ class Mailbox:
     ) -> Mail:
         """A simple mail that is there already; `files`: names and contents."""
         when = received or self.clock.now()
-        message = EmailMessage()
-        message["From"], message["To"], message["Subject"] = sender, to or self.address, subject
-        message["Date"] = format_datetime(when)
-        for name, value in headers:
-            message[name] = value
-        if "Message-ID" not in message:
-            message["Message-ID"] = f"<mail-{next(self._numbers)}@example.com>"
-        files = list(files)
-        if not files:
-            message.set_content(text)
-            return self.add(message, labels=labels, received=when)
-        message["MIME-Version"] = "1.0"
-        message["Content-Type"] = 'multipart/mixed; boundary="written"'
-        message.set_payload("")
-        raw = message.as_bytes() + b"".join(_parts(text, files)) + b"--written--\n"
-        return self.add(raw, labels=labels, received=when)
+        fields = [("From", sender), ("To", to or self.address), ("Subject", subject), ("Date", format_datetime(when))]
+        fields += headers
+        if not any(name.lower() == "message-id" for name, _ in fields):
+            fields.append(("Message-ID", f"<mail-{next(self._numbers)}@example.com>"))
+        return self.add(written(fields, text, files), labels=labels, received=when)
 
     def label(self, name: str) -> str:
         """The id of a label of the owner's own, made when there is none."""
@@ -298,26 +287,6 @@ class Mailbox:
             }
             for label, name in self.labels.items()
         ]
-
-
-def _parts(text: str, files: Iterable[tuple[str, bytes]]) -> Iterator[bytes]:
-    """The body's parts. By hand: the library takes seconds for what is large."""
-    first = EmailMessage()
-    first.set_content(text)
-    del first["MIME-Version"]
-    yield b"--written\n" + first.as_bytes() + b"\n"
-    for name, content in files:
-        part = EmailMessage()
-        part["Content-Type"] = "application/octet-stream"
-        part["Content-Transfer-Encoding"] = "base64"
-        part.add_header("Content-Disposition", "attachment", filename=name)
-        yield b"--written\n" + part.as_bytes() + _encoded(content)
-
-
-def _encoded(content: bytes) -> bytes:
-    """In lines as long as SMTP lets through, not base64's 76 characters: the library parses them ten times sooner."""
-    pieces = (content[start : start + 720] for start in range(0, len(content), 720))
-    return b"".join(base64.b64encode(piece) + b"\n" for piece in pieces)
 
 
 def _age(mail: Mail) -> tuple[datetime, str]:

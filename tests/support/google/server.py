@@ -29,6 +29,9 @@ from tests.support.google.oauth import ADDRESS, DROPPED, Answer, OAuth
 from tests.support.google.refusals import GoogleError, not_enabled, scope_missing, unknown_token
 from tests.support.google.routing import Asked, Found, Method, Routes
 
+MOST_PACKED_BYTES = 2**20
+"""Larger answers are not compressed: it takes a test seconds."""
+
 Handler = Callable[[Incoming], Answer]
 
 
@@ -239,7 +242,7 @@ class _Connection(http.server.BaseHTTPRequestHandler):
             self.send_header("Date", format_datetime(self._google.clock.now() + ahead, usegmt=True))
         # Google compresses, and does not say how long it will be, for those who ask for it and name it themselves.
         packed = all("gzip" in self.headers.get(name, "") for name in ("Accept-Encoding", "User-Agent"))
-        packed = packed and bool(answer.body)
+        packed = packed and 0 < len(answer.body) <= MOST_PACKED_BYTES
         body = gzip.compress(answer.body, compresslevel=1) if packed else answer.body
         if packed:
             self.send_header("Content-Encoding", "gzip")

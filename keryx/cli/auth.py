@@ -162,7 +162,7 @@ def wait_for_answer(
         ready, _, _ = select.select(watched, [], [], max(0.0, ends - time.monotonic()))
         if login in ready:
             return login.take_redirect()
-        if not ready:
+        if not ready or time.monotonic() >= ends:  # an input that never stops is not listened to for ever
             raise Unavailable(f"no answer came from Google's page within {wait_s / 60:.0f} minutes; run {LOGIN} again")
         assert typed is not None
         # Not `sys.stdin.readline`: it could not be waited for together with the browser.

@@ -345,6 +345,10 @@ def test_a_wait_for_google_s_page_has_an_end(
         monkeypatch.setattr(sys, "stdin", terminal)
         with pytest.raises(Unavailable, match=says):
             wait_for_answer(login, again=print, must_paste=True, wait_s=0.05)
+        # Nor is one waited for behind an input that talks all the time.
+        os.write(writer, b"nonsense\n" * 2000)
+        with pytest.raises(Unavailable, match=says):
+            wait_for_answer(login, again=lambda reason: os.write(writer, b"nonsense\n"), must_paste=True, wait_s=0.05)
         os.close(writer)
         # Nothing more can be pasted: only the browser is waited for, and without any work.
         begun = time.thread_time()

@@ -153,6 +153,36 @@ async def test_the_servers_are_those_of_the_moment_a_conversation_is_opened(real
     assert len(handed) == 2
 
 
+async def test_a_conversation_that_is_taken_up_again_has_its_servers(real: Real, tmp_path: Path):
+    hand(real, shop(tmp_path, "slow"))
+    first = await turn(real)
+    real.server.script(LOOK_UP, DONE)
+    session = await real.runner.open(real.task(), resume=first.session_id)
+    async with asyncio.timeout(BOUND_S):
+        second = await session.run("go on", on_progress=Listener())
+    await session.close()
+    assert second.session_id == first.session_id
+    assert real.server.heard("look_up with no key") == 1
+    assert not real.approver.asks
+
+
+async def test_an_agent_that_was_killed_between_two_turns_has_its_servers_again(real: Real, tmp_path: Path):
+    if real.task().agent == "acme":
+        pytest.skip("an agent of this kind is started again with the next conversation")
+    hand(real, shop(tmp_path, "slow"))
+    session = await real.runner.open(real.task())
+    async with asyncio.timeout(BOUND_S):
+        await session.run("do it", on_progress=Listener())
+        for agent in psutil.Process().children():
+            agent.kill()
+        real.server.script(LOOK_UP, DONE)
+        result = await session.run("go on", on_progress=Listener())
+    await session.close()
+    assert result.ok, result.error
+    assert real.server.heard("look_up with no key") == 1
+    assert not real.approver.asks
+
+
 @pytest.mark.parametrize("how", ["closed", "killed"])
 async def test_a_server_does_not_outlive_its_agent(real: Real, tmp_path: Path, how: str):
     hand(real, shop(tmp_path))

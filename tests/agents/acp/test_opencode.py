@@ -5,7 +5,7 @@ import json
 import os
 import shutil
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -17,9 +17,11 @@ from keryx.agents.base import AgentSession, Answer, RunResult
 from keryx.agents.equipment import Equipment, Login
 from keryx.agents.processes import AgentProcesses
 from keryx.agents.surroundings import small_environment
+from keryx.approvals.modes import ModeApprover
 from keryx.tasks.models import Task, TaskStatus
+from tests.agents.test_known_tools import SHOP, orders, shop
 from tests.support.chat_server import ChatServer, chat_server
-from tests.support.model_steps import Refuse, Run, Say, Write
+from tests.support.model_steps import Call, Refuse, Run, Say, Write
 from tests.support.scripted_approver import ScriptedApprover
 
 pytestmark = [
@@ -113,6 +115,25 @@ async def test_what_is_refused_is_not_done(bench: Bench):
     await session.close()
     assert len(bench.approver.asks) == 1
     assert not (bench.workplace / "made").exists()
+
+
+@pytest.mark.parametrize("answer", [Answer(True), Answer(False, "No.")], ids=["allowed", "refused"])
+async def test_a_tool_of_the_house_is_judged_by_the_house_whatever_the_project_allows(bench: Bench, answer: Answer):
+    everything = {"*": "allow", "shop*": "allow", "*order": "allow"}
+    (bench.workplace / "opencode.json").write_text(json.dumps({"permission": everything}))
+    servers = shop(bench.workplace.parent)
+    approver = ModeApprover(bench.approver)
+    bench.equipment = replace(bench.equipment, mcp_servers=lambda place: servers, approver=approver)
+    bench.approver.otherwise = answer
+    look_up, order = (Call(f"{SHOP}_{tool}", {"what": "lamps"}) for tool in ("look_up", "order"))
+    bench.server.script(look_up, order, DONE)
+    session, lines = await bench.open(mode="auto"), []
+    await ask(session, lines)
+    await session.close()
+    assert bench.server.heard("look_up with no key") == 1
+    assert [asked.effect for asked in bench.approver.asks] == ["send"]
+    assert orders(bench.workplace.parent) == answer.allowed
+    assert lines[0] == "Looking it up"
 
 
 async def test_full_mode_asks_nobody(bench: Bench):

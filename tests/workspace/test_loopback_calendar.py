@@ -340,6 +340,7 @@ def test_an_id_is_taken_once_even_after_the_event_is_deleted(events: Any) -> Non
     assert events.get(calendarId="primary", eventId="lunch0123").execute()["status"] == "cancelled"
     assert refused(events.delete(calendarId="primary", eventId="lunch0123")) == (410, "deleted")
     assert refused(events.get(calendarId="primary", eventId="lunch9999")) == (404, "notFound")
+    assert refused(events.get(calendarId="primary", eventId="lunch0123_20260302T110000Z")) == (404, "notFound")
     assert refused(events.get(calendarId="nobody@example.com", eventId="lunch0123")) == (404, "notFound")
 
 
@@ -459,6 +460,27 @@ def test_what_belongs_to_the_organiser_a_guest_does_not_change(events: Any, diar
     events.patch(calendarId="primary", eventId=event["id"], body={"transparency": "transparent"}).execute()
 
 
+def test_a_guest_may_send_back_the_whole_event_as_it_was_shown_with_the_answer_in_it(
+    events: Any, diary: Calendars
+) -> None:
+    rules = ["RRULE:FREQ=DAILY;COUNT=3"]
+    event = diary.add_event(
+        "Call", at(2, 10, zone=NEW_YORK), at(2, 11, zone=NEW_YORK), organizer="anna@example.com", recurrence=rules
+    )
+    second = f"{event['id']}_20260303T150000Z"
+    shown = events.get(calendarId="primary", eventId=second).execute()
+    for guest in shown["attendees"]:
+        guest["responseStatus"] = "declined" if guest.get("self") else guest["responseStatus"]
+    assert events.update(calendarId="primary", eventId=second, body=shown).execute()["sequence"] == 0
+    answers = [
+        guest["responseStatus"]
+        for found in listed(events, at(1, 0), at(9, 0))
+        for guest in found["attendees"]
+        if guest.get("self")
+    ]
+    assert answers == ["needsAction", "declined", "needsAction"]
+
+
 # -- who is busy -------------------------------------------------------------------------------------------------------
 
 
@@ -489,3 +511,4 @@ def test_who_is_busy_when(calendar: Any, diary: Calendars) -> None:
     assert refused(query(body={**body, "timeMax": at(1, 0, month=9).isoformat()})) == (400, "timeRangeTooLong")
     assert refused(query(body={**body, "timeMax": at(27, 0).isoformat()})) == (400, "timeRangeEmpty")
     assert refused(query(body={"items": []})) == (400, "required")
+    assert refused(query(body={**body, "timeZone": "Mars/North"})) == (400, "invalidParameter")

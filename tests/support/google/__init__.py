@@ -1,6 +1,7 @@
 """Google on loopback: Gmail, Calendar and the sign-in, for the real client library to talk to."""
 
-from tests.support.google.diary import Calendar, Calendars, Notice
+from tests.support.google.calendars import Calendars
+from tests.support.google.diary import Calendar, Notice
 from tests.support.google.faults import ANY, BATCH, Cut, Garbage, HangUp, Late, Status
 from tests.support.google.mailbox import Mail, Mailbox
 from tests.support.google.multipart import Incoming

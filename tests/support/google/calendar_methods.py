@@ -1,18 +1,17 @@
 """The methods of Calendar v3 that are served, over the calendars."""
 
-from collections.abc import Callable, Iterator, Mapping
-from datetime import UTC, datetime, timedelta
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from tests.support.google.diary import ROLES, Calendar, Calendars, Event
-from tests.support.google.recurrence import When, stamp, when, zone_of
-from tests.support.google.refusals import GoogleError, invalid, not_found
+from tests.support.google import event_lists
+from tests.support.google.calendar_shapes import page
+from tests.support.google.calendars import Calendars
+from tests.support.google.diary import ROLES, Calendar, Event
+from tests.support.google.free_busy import free_busy
+from tests.support.google.refusals import GoogleError, not_found
 from tests.support.google.routing import Asked
 
-MOST_EVENTS = 2500
 MOST_CALENDARS = 250
-LONGEST_FREEBUSY = timedelta(days=92)
-_NEVER = "2026-01-01T00:00:00.000Z"
 _NOT_SERVED = ("syncToken", "privateExtendedProperty", "sharedExtendedProperty")
 
 
@@ -29,15 +28,15 @@ class CalendarMethods:
                 "calendars.get": self._get_calendar,
                 "settings.get": self._setting,
                 "settings.list": self._settings,
-                "events.list": self._list,
+                "events.list": lambda asked: event_lists.listed(self._calendar(asked), asked.parameters),
                 "events.instances": self._instances,
-                "events.get": lambda asked: self._shown(self._calendar(asked), self._event(asked), asked.parameters),
+                "events.get": self._get,
                 "events.insert": self._insert,
                 "events.patch": self._patch,
                 "events.update": self._update,
                 "events.move": self._move,
                 "events.delete": self._delete,
-                "freebusy.query": self._free_busy,
+                "freebusy.query": lambda asked: free_busy(calendars, asked),
             }.items()
         }
 
@@ -68,8 +67,8 @@ class CalendarMethods:
             and ROLES.index(calendar.role) >= least
             and (asked.parameters.get("showHidden") or not calendar.hidden)
         ]
-        page, more = _page(found, asked.parameters, most=MOST_CALENDARS, usual=100)
-        shown = [_listed(calendar) for calendar in page]
+        some, more = page(found, asked.parameters, most=MOST_CALENDARS, usual=100)
+        shown = [_listed(calendar) for calendar in some]
         return {"kind": "calendar#calendarList", "etag": '"p33c"', **more, "items": shown}
 
     def _get_listed(self, asked: Asked) -> dict[str, Any]:
@@ -101,114 +100,22 @@ class CalendarMethods:
         ]
         return {"kind": "calendar#settings", "etag": '"p33c"', "items": items}
 
-    # -- reading events ------------------------------------------------------------------------------------------------
+    # -- events --------------------------------------------------------------------------------------------------------
 
     def _event(self, asked: Asked) -> Event:
         return self._calendar(asked).find(asked.parameters["eventId"])
 
-    def _list(self, asked: Asked) -> dict[str, Any]:
-        calendar, parameters = self._calendar(asked), asked.parameters
-        single = parameters.get("singleEvents", False)
-        if parameters.get("orderBy") == "startTime" and not single:
-            raise invalid("The requested ordering is not available for the particular query.")
-        start, end = _range(parameters)
-        found: list[Event] = []
-        for event in list(calendar.events.values()):
-            if "recurrence" in event and event["status"] != "cancelled":
-                found += self._of_recurring(calendar, event, start, end, single=single)
-            elif "recurringEventId" not in event and calendar.touches(event, start, end):
-                found.append(event)
-        found = [event for event in found if self._wanted(event, parameters, single=single)]
-        match parameters.get("orderBy"):
-            case "startTime":
-                found.sort(key=lambda event: (*calendar.span(event), event["id"]))
-            case "updated":
-                found.sort(key=lambda event: event["updated"])
-        return self._events(calendar, found, parameters)
-
-    def _of_recurring(
-        self, calendar: Calendar, event: Event, start: datetime | None, end: datetime | None, *, single: bool
-    ) -> Iterator[Event]:
-        if single:
-            yield from calendar.expanded(event, start, end)
-            return
-        # Without "singleEvents" the event itself stands for its instances; those that were changed come besides.
-        if next(calendar.expanded(event, start, end), None) is not None:
-            yield event
-        yield from (changed for changed in calendar.changed(event).values() if calendar.touches(changed, start, end))
-
-    def _wanted(self, event: Event, parameters: Mapping[str, Any], *, single: bool) -> bool:
-        if event["status"] == "cancelled" and not parameters.get("showDeleted"):
-            # An instance that is cancelled is told of where its event stands for all of them.
-            if single or "recurringEventId" not in event:
-                return False
-        if updated := parameters.get("updatedMin"):
-            if datetime.fromisoformat(event["updated"]) < _moment(updated, "updatedMin"):
-                return False
-        if parameters.get("iCalUID") not in (None, event["iCalUID"]):
-            return False
-        if event["eventType"] not in parameters.get("eventTypes", [event["eventType"]]):
-            return False
-        text = _text_of(event)
-        return all(word in text for word in parameters.get("q", "").casefold().split())
+    def _get(self, asked: Asked) -> Event:
+        return event_lists.shown(self._calendar(asked), self._event(asked), asked.parameters)
 
     def _instances(self, asked: Asked) -> dict[str, Any]:
-        calendar, event = self._calendar(asked), self._event(asked)
-        start, end = _range(asked.parameters)
-        if "recurrence" not in event:
-            raise invalid("Instances cannot be fetched for an event that does not recur.", reason="invalid")
-        found = list(calendar.expanded(event, start, end))
-        found.sort(key=lambda instance: moment(instance, calendar))
-        if not asked.parameters.get("showDeleted"):
-            found = [instance for instance in found if instance["status"] != "cancelled"]
-        if original := asked.parameters.get("originalStart"):
-            wanted = stamp(when({"date" if len(original) == 10 else "dateTime": original}, calendar.zone))
-            found = [instance for instance in found if instance["id"].endswith(f"_{wanted}")]
-        return self._events(calendar, found, asked.parameters)
-
-    def _events(self, calendar: Calendar, found: list[Event], parameters: Mapping[str, Any]) -> dict[str, Any]:
-        page, more = _page(found, parameters, most=MOST_EVENTS, usual=250)
-        if not more:
-            more = {"nextSyncToken": "CPDAlvWDx70CEPDAlvWDx70CGAU="}
-        return {
-            "kind": "calendar#events",
-            "etag": '"p33c"',
-            "summary": calendar.summary,
-            "updated": max((event["updated"] for event in calendar.events.values()), default=_NEVER),
-            "timeZone": _zone(parameters, calendar),
-            "accessRole": calendar.role,
-            "defaultReminders": [{"method": "popup", "minutes": 10}] if calendar.primary else [],
-            **more,
-            "items": [self._shown(calendar, event, parameters) for event in page],
-        }
-
-    def _shown(self, calendar: Calendar, event: Event, parameters: Mapping[str, Any]) -> Event:
-        zone = zone_of(_zone(parameters, calendar))
-        shown = dict(event)
-        for key in ("start", "end", "originalStartTime"):
-            if key in event:
-                shown[key] = _in_zone(event[key], when(event[key], calendar.zone), zone)
-        if calendar.role == "freeBusyReader":
-            known = ("kind", "etag", "id", "status", "start", "end", "updated", "iCalUID", "recurringEventId")
-            return {key: shown[key] for key in known if key in shown} | {"visibility": "private"}
-        if event["status"] == "cancelled" and "recurringEventId" in event:
-            # Of an instance that is cancelled, Google promises no more.
-            known = ("kind", "etag", "id", "status", "recurringEventId", "originalStartTime")
-            return {key: shown[key] for key in known}
-        guests = event.get("attendees")
-        most = parameters.get("maxAttendees")
-        if guests and most is not None and len(guests) > most:
-            shown["attendees"] = [guest for guest in guests if guest.get("self")]
-            shown["attendeesOmitted"] = True
-        return shown
-
-    # -- changing events -----------------------------------------------------------------------------------------------
+        return event_lists.instances(self._calendar(asked), self._event(asked), asked.parameters)
 
     def _insert(self, asked: Asked) -> Event:
         calendar = self._calendar(asked, role="writer")
         event = self._all.insert(calendar, asked.body)
         self._all.notify("insert", None, event, _send_updates(asked))
-        return self._shown(calendar, event, asked.parameters)
+        return event_lists.shown(calendar, event, asked.parameters)
 
     def _patch(self, asked: Asked) -> Event:
         return self._changed(asked, lambda old: _merged(old, asked.body or {}))
@@ -222,7 +129,7 @@ class CalendarMethods:
         _check_etag(asked, old)
         new = self._all.replace(calendar, old, fields(old))
         self._all.notify(asked.method.rpartition(".")[2], old, new, _send_updates(asked))
-        return self._shown(calendar, new, asked.parameters)
+        return event_lists.shown(calendar, new, asked.parameters)
 
     def _move(self, asked: Asked) -> Event:
         calendar = self._calendar(asked, role="writer")
@@ -230,7 +137,7 @@ class CalendarMethods:
         old = self._event(asked)
         new = self._all.move(calendar, old, to)
         self._all.notify("move", old, new, _send_updates(asked))
-        return self._shown(to, new, asked.parameters)
+        return event_lists.shown(to, new, asked.parameters)
 
     def _delete(self, asked: Asked) -> None:
         calendar = self._calendar(asked, role="writer")
@@ -238,58 +145,6 @@ class CalendarMethods:
         _check_etag(asked, event)
         self._all.cancel(calendar, event)
         self._all.notify("delete", event, event, _send_updates(asked))
-
-    # -- who is busy ---------------------------------------------------------------------------------------------------
-
-    def _free_busy(self, asked: Asked) -> dict[str, Any]:
-        body = asked.body or {}
-        for name in ("timeMin", "timeMax"):
-            if not body.get(name):
-                raise invalid(f"Missing required field: {name}", reason="required")
-        start, end = _range(body)
-        assert start is not None
-        assert end is not None
-        if end - start > LONGEST_FREEBUSY:
-            raise invalid("The requested time range is too long.", reason="timeRangeTooLong")
-        if len(body.get("items") or ()) > min(body.get("calendarExpansionMax", 50), 50):
-            raise invalid("Too many calendars requested.", reason="tooManyCalendarsRequested")
-        zone = zone_of(body.get("timeZone") or "UTC")
-        return {
-            "kind": "calendar#freeBusy",
-            "timeMin": _rfc3339(start, UTC),
-            "timeMax": _rfc3339(end, UTC),
-            "calendars": {item["id"]: self._busy(item["id"], start, end, zone) for item in body.get("items") or ()},
-        }
-
-    def _busy(self, calendar_id: str, start: datetime, end: datetime, zone: Any) -> dict[str, Any]:
-        try:
-            calendar = self._all[calendar_id]
-        except GoogleError:
-            return {"errors": [{"domain": "global", "reason": "notFound"}], "busy": []}
-        spans: list[tuple[datetime, datetime]] = []
-        for event in calendar.events.values():
-            if "recurringEventId" in event:
-                continue
-            events = calendar.expanded(event, start, end) if "recurrence" in event else [event]
-            spans += [
-                calendar.span(each) for each in events if self._is_busy(each) and calendar.touches(each, start, end)
-            ]
-        merged: list[tuple[datetime, datetime]] = []
-        for begins, ends in sorted((max(begins, start), min(ends, end)) for begins, ends in spans):
-            if merged and begins <= merged[-1][1]:
-                merged[-1] = merged[-1][0], max(ends, merged[-1][1])
-            elif begins < ends:
-                merged.append((begins, ends))
-        return {"busy": [{"start": _rfc3339(begins, zone), "end": _rfc3339(ends, zone)} for begins, ends in merged]}
-
-    def _is_busy(self, event: Event) -> bool:
-        mine = [guest for guest in event.get("attendees", ()) if guest.get("self")]
-        declined = bool(mine) and mine[0]["responseStatus"] == "declined"
-        return event["status"] != "cancelled" and event.get("transparency") != "transparent" and not declined
-
-
-def moment(event: Event, calendar: Calendar) -> datetime:
-    return calendar.span(event)[0]
 
 
 def _listed(calendar: Calendar) -> dict[str, Any]:
@@ -308,60 +163,6 @@ def _listed(calendar: Calendar) -> dict[str, Any]:
     }
     # Google leaves out what is false.
     return shown | {name: True for name in ("primary", "selected", "hidden") if getattr(calendar, name)}
-
-
-def _page(
-    found: list[Any], parameters: Mapping[str, Any], *, most: int, usual: int
-) -> tuple[list[Any], dict[str, str]]:
-    size = min(parameters.get("maxResults", usual), most)
-    token = parameters.get("pageToken", "page0")
-    if not token.removeprefix("page").isdecimal():
-        raise invalid("Invalid page token value.", reason="invalid")
-    start = int(token.removeprefix("page"))
-    more = {"nextPageToken": f"page{start + size}"} if start + size < len(found) else {}
-    return found[start : start + size], more
-
-
-def _range(given: Mapping[str, Any]) -> tuple[datetime | None, datetime | None]:
-    start, end = (_moment(given[name], name) if given.get(name) else None for name in ("timeMin", "timeMax"))
-    if start and end and start >= end:
-        raise invalid("The specified time range is empty.", reason="timeRangeEmpty", where=("parameter", "timeMax"))
-    return start, end
-
-
-def _moment(text: str, name: str) -> datetime:
-    moment = datetime.fromisoformat(text.upper())
-    if moment.tzinfo is None:
-        raise invalid("Bad Request", where=("parameter", name))
-    return moment.astimezone(UTC)
-
-
-def _zone(parameters: Mapping[str, Any], calendar: Calendar) -> str:
-    name = parameters.get("timeZone") or calendar.zone
-    try:
-        zone_of(name)
-    except ValueError:
-        raise invalid("Invalid time zone.", reason="invalidParameter", where=("parameter", "timeZone")) from None
-    return name
-
-
-def _in_zone(given: Mapping[str, Any], value: When, zone: Any) -> dict[str, Any]:
-    """As it is shown: in the reader's zone, with the event's own beside it."""
-    if not isinstance(value, datetime):
-        return {"date": value.isoformat()}
-    shown = {"dateTime": _rfc3339(value, zone)}
-    return shown | ({"timeZone": given["timeZone"]} if given.get("timeZone") else {})
-
-
-def _rfc3339(value: datetime, zone: Any) -> str:
-    return value.astimezone(zone).isoformat(timespec="seconds").replace("+00:00", "Z")
-
-
-def _text_of(event: Event) -> str:
-    people = [event["organizer"], event["creator"], *event.get("attendees", ())]
-    texts = [event.get(key, "") for key in ("summary", "description", "location")]
-    texts += [person.get(key, "") for person in people for key in ("email", "displayName")]
-    return "\n".join(texts).casefold()
 
 
 def _merged(old: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """What the loopback Google is to a test, and how a request finds its answer; it knows no socket."""
 
 import contextlib
+import itertools
 import json
 import threading
 from collections.abc import Callable
@@ -51,6 +52,7 @@ class GoogleServer:
         self._uploads = Uploads(url)
         self.methods = {**MailMethods(self.mailbox).table, **CalendarMethods(self.calendars).table}
         """What answers each method, by its id; a test may put something else in its place."""
+        self._numbers = itertools.count(1)
         self._lock = threading.RLock()
 
     @property
@@ -67,7 +69,7 @@ class GoogleServer:
 
     def token(self, *scopes: str) -> str:
         """An access token that works; with no scopes given, one that may do everything."""
-        token = f"ya29.given-{len(self.tokens) + 1}"
+        token = f"ya29.given-{next(self._numbers)}"
         everything = {"https://mail.google.com/", "https://www.googleapis.com/auth/calendar"}
         self.tokens[token] = set(scopes) or everything
         return token

@@ -125,6 +125,7 @@ BROAD_EXCEPT_HOMES: dict[str, str] = {
     "keryx.agents.claude.launch": "claude-agent-sdk raises `Exception` itself when it cannot connect or gets no answer",
     "keryx.agents.codex.jsonrpc": "the edge of one request of the other side, which is told",
     "keryx.agents.codex.approvals": "the edge of whoever decides: what cannot be asked is not allowed",
+    "keryx.workspace.server": "the edge of one call of a tool, which says that it failed",
     "keryx.voice.call": "the edge of a call",
     "keryx.voice.engines.listening": "the edge of one stretch: the caller is asked again",
     "keryx.voice.engines.speaking": "the edge of one sentence: it is only shown",

@@ -225,6 +225,19 @@ def auth_logout(service: Service, json: Json = False) -> None:
     log_out(as_json=json)
 
 
+@app.command("workspace-mcp")
+def workspace_mcp(
+    context: typer.Context,
+    files: Annotated[
+        str | None, typer.Option(metavar="FOLDER", help="Where files are saved and taken from; this folder if not set.")
+    ] = None,
+) -> None:
+    """Serve your mail and calendar to any MCP client, on the standard streams."""
+    from keryx.cli.workspace import serve_tools
+
+    serve_tools(files, debug=context.obj.debug)
+
+
 def run(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit: 0, 1 (failed), 2 (wrong use)."""
     sys.exit(execute(arguments))

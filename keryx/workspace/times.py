@@ -1,0 +1,92 @@
+"""Times as a model writes them, and days as they are where the person lives. Pure.
+
+A time without an offset is meant in a zone. Of one that the zone's clock shows twice, the first is meant; one that it
+leaves out, when it is put forward, is as much later as it is put forward (RFC 5545, 3.3.5).
+"""
+
+from datetime import UTC, date, datetime, time, timedelta
+from zoneinfo import ZoneInfo
+
+from keryx.errors import Refused
+from keryx.workspace.plain import one_line
+
+LONGEST_SPAN = timedelta(days=5 * 366)
+FORMS = 'as "2026-12-01" or "2026-12-01T15:00"'
+
+
+def zone_of(name: str) -> ZoneInfo:
+    """The IANA zone `name`; `Refused` when there is none."""
+    try:
+        return ZoneInfo(name.strip())
+    except (KeyError, ValueError, OSError):
+        raise Refused(f'"{one_line(name, 60)}" is no time zone; write one as "Europe/Berlin"') from None
+
+
+def parsed(text: str, zone: ZoneInfo) -> date | datetime:
+    """A day, or a moment in `zone` that exists; `Refused` for anything else."""
+    said = text.strip()
+    try:
+        if len(said) == len("2026-12-01"):
+            return date.fromisoformat(said)
+        moment = datetime.fromisoformat(said)
+        return settled(moment.replace(tzinfo=zone) if moment.tzinfo is None else moment.astimezone(zone))
+    except (ValueError, OverflowError):
+        raise Refused(f'"{one_line(said, 60)}" is neither a day nor a time; write it {FORMS}') from None
+
+
+def settled(moment: datetime) -> datetime:
+    """The same moment with a clock time that its zone really shows."""
+    return moment.astimezone(UTC).astimezone(moment.tzinfo)
+
+
+def day_start(day: date, zone: ZoneInfo) -> datetime:
+    """When `day` begins there; that need not be at midnight."""
+    return settled(datetime.combine(day, time(), zone))
+
+
+def as_moment(value: date | datetime, zone: ZoneInfo) -> datetime:
+    """A moment as it is, a day's beginning."""
+    return value if isinstance(value, datetime) else day_start(value, zone)
+
+
+def span(start: str, end: str, zone: ZoneInfo) -> tuple[datetime, datetime]:
+    """From when to when something is looked for: an end that is a day is that whole day; without one, a day is meant.
+
+    `Refused` when it ends before it begins, or is longer than five years.
+    """
+    first = parsed(start, zone)
+    last = parsed(end, zone) if end.strip() else first if not isinstance(first, datetime) else first.date()
+    begins = as_moment(first, zone)
+    ends = last if isinstance(last, datetime) else day_start(_next_day(last), zone)
+    if later(begins, ends):
+        raise Refused(f"the end, {end or last}, is before the start, {start}; turn them round")
+    if elapsed(begins, ends) > LONGEST_SPAN:
+        raise Refused("that is more than five years; ask for less at once")
+    return begins, ends
+
+
+def _next_day(day: date) -> date:
+    try:
+        return day + timedelta(days=1)
+    except OverflowError:
+        raise Refused(f"{day} is too far away; {FORMS}") from None
+
+
+def elapsed(start: datetime, end: datetime) -> timedelta:
+    """How much time really passes: moments of one zone are otherwise subtracted by what its clock shows."""
+    return end.astimezone(UTC) - start.astimezone(UTC)
+
+
+def later(one: datetime, other: datetime) -> bool:
+    """Whether `one` comes after `other`, in the hour that a clock shows twice too."""
+    return one.astimezone(UTC) > other.astimezone(UTC)
+
+
+def plus(moment: datetime, length: timedelta) -> datetime:
+    """The moment that much real time later, in its own zone."""
+    return (moment.astimezone(UTC) + length).astimezone(moment.tzinfo)
+
+
+def to_google(moment: datetime) -> str:
+    """RFC 3339 in UTC, as parameters of queries have it."""
+    return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -13,9 +13,11 @@ from typing import Any
 
 from keryx import prompts
 from keryx.agency.agency import Agency
+from keryx.agency.workspace import workspace_servers
 from keryx.agents.approver import NobodyToAsk
 from keryx.agents.base import AgentRunner
 from keryx.agents.demo.runner import DemoAgentRunner, prepare_demo_projects
+from keryx.agents.equipment import no_servers
 from keryx.agents.processes import reap
 from keryx.agents.registry import AgentRegistry
 from keryx.agents.workplace import Workplaces
@@ -163,9 +165,12 @@ async def _agents(
         runners[DEMO_AGENT] = DemoAgentRunner(folder)
     else:
         default = agency.default(standings)
-    common = await asyncio.to_thread(
-        agency.equipment, Workplaces(root, projects, places.data_dir), places.data_dir, clock, NobodyToAsk()
-    )
+    ours = no_servers
+    if not demo:
+        key = await asyncio.to_thread(page_key, places.page_key_file)
+        ours = workspace_servers(places.google_dir, settings, agency.environment, secret=key)
+    workplaces = Workplaces(root, projects, places.data_dir)
+    common = await asyncio.to_thread(agency.equipment, workplaces, places.data_dir, clock, NobodyToAsk(), ours)
     runners |= {each.backend.name: agency.runner(each, common) for each in standings}
     return AgentRegistry(runners, default, [each.backend for each in standings]), projects
 

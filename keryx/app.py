@@ -35,7 +35,9 @@ from keryx.voice.engines.manner import NewsDesk
 from keryx.voice.live import LiveCalls
 from keryx.voice.loading import SpeechLoading
 from keryx.voice.reception import Host, Reception
+from keryx.voice.tools.lookup import ANSWER_WITHIN_S, Lookup
 from keryx.voice.transports.base import Caller, MediaTransport
+from keryx.workspace.workspace import Workspace
 
 log = logging.getLogger(__name__)
 
@@ -55,6 +57,7 @@ class Keryx:
     stream_tokens: StreamTokens
     page_key: str
     reception: Reception
+    lookup: Lookup
     projects: Callable[[], Sequence[str]]
     """The projects' names as of now."""
     version: str
@@ -96,6 +99,14 @@ class Keryx:
             live = LiveCalls(clock=clock)
             notifier = Notifier(manager, live, clock=clock)
             live.on_heard = notifier.heard
+            workspace = Workspace(
+                places.google_dir,
+                zone=settings.owner.timezone,
+                api_url=settings.google.api_url,
+                patience_s=ANSWER_WITHIN_S,
+                clock=clock,
+            )
+            lookup = Lookup(workspace, clock=clock)
             house = cls(
                 settings=settings,
                 places=places,
@@ -108,10 +119,11 @@ class Keryx:
                 reception=Reception(
                     manager, registry, loading, live, NewsDesk(notifier.briefing, live.heard), clock=clock
                 ),
+                lookup=lookup,
                 projects=projects,
                 version=importlib.metadata.version("keryx"),
             )
-            async with _beside(_warm(loading, registry), notifier.run()):
+            async with _beside(_warm(loading, registry, lookup), notifier.run()):
                 try:
                     yield house
                 finally:
@@ -120,14 +132,14 @@ class Keryx:
     async def take_call(self, transport: MediaTransport, caller: Caller) -> None:
         """Hold one call from its greeting to its end; raises nothing but `CancelledError`."""
         person = owner(self.settings)
-        await self.reception.take(
-            transport, caller, Host(name=person.name, pin=person.pin, timezone=person.timezone), self.projects
-        )
+        host = Host(name=person.name, pin=person.pin, timezone=person.timezone, lookup=self.lookup)
+        await self.reception.take(transport, caller, host, self.projects)
 
 
-async def _warm(loading: SpeechLoading, registry: AgentRegistry) -> None:
+async def _warm(loading: SpeechLoading, registry: AgentRegistry, lookup: Lookup) -> None:
     """Load what is slow to load, speech first: the first call comes before the first task."""
     await loading.load()
+    await asyncio.to_thread(lookup.warm)
     await asyncio.to_thread(registry.warm)
 
 

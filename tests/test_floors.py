@@ -131,6 +131,7 @@ BROAD_EXCEPT_HOMES: dict[str, str] = {
     "keryx.voice.engines.speaking": "the edge of one sentence: it is only shown",
     "keryx.voice.engines.thinking": "the edge of one answer: the caller is told",
     "keryx.voice.tools.toolbox": "the edge of one tool call",
+    "keryx.voice.tools.lookup": "what a thread raises is raised again where its answer is waited for",
     "keryx.voice.hearing.weights": "a download fails in too many ways to name; the next source is tried",
     "keryx.voice.loading": "a broken library leaves a daemon that can be typed to",
     "keryx.notify.notifier": "the edge of one announcement",

@@ -12,6 +12,7 @@ from keryx.voice.dialogue.rules import RulesDialogue
 from keryx.voice.engines.cascade import CascadeEngine
 from keryx.voice.engines.manner import NewsDesk, SpeechSource
 from keryx.voice.live import LiveCalls
+from keryx.voice.tools.lookup import Lookup
 from keryx.voice.tools.toolbox import Toolbox
 from keryx.voice.transports.base import Caller, MediaTransport
 
@@ -23,6 +24,8 @@ class Host:
     name: str
     pin: str | None
     timezone: str
+    lookup: Lookup | None = None
+    """Through which their mail and calendar are asked."""
 
 
 class Reception:
@@ -52,7 +55,7 @@ class Reception:
         """Hold one call from greeting to hang-up. Raises nothing but `CancelledError`, which hangs up too."""
         guard = self._guards.setdefault(host.name, PinGuard(self._clock))
         desk = Desk(caller, PinGate(host.pin, guard=guard))
-        toolbox = Toolbox(self._manager, self._registry, projects(), desk)
+        toolbox = Toolbox(self._manager, self._registry, projects(), desk, host.lookup)
         dialogue = RulesDialogue(
             toolbox,
             clock=self._clock,

@@ -5,6 +5,7 @@ import contextlib
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
@@ -23,8 +24,13 @@ from keryx.voice.live import LiveCalls
 from keryx.voice.loading import SpeechParts
 from keryx.voice.reception import Host, Reception
 from keryx.voice.speaking.fake import FakeSpeaking
+from keryx.voice.tools.lookup import Lookup
 from keryx.voice.transports.base import AudioIn, Caller, KeyIn, TextIn
 from keryx.voice.transports.fake import PAGE_LIKE, PHONE_LIKE, FakeTransport
+from keryx.workspace.features import Feature
+from keryx.workspace.workspace import Workspace
+
+T = TypeVar("T")
 
 PIN = "427190"
 PROJECTS = ("billing", "website", "parser")
@@ -55,6 +61,22 @@ class WatchedDatabase(Database):
             self.at_work -= 1
 
 
+class WatchedLookup(Lookup):
+    """Tells when Google is being asked, so that virtual time can wait for it, unless Google is slow in the story."""
+
+    at_work = 0
+    slow = False
+
+    async def ask(self, feature: Feature, work: Callable[[Workspace], T]) -> T:
+        if self.slow:
+            return await super().ask(feature, work)
+        self.at_work += 1
+        try:
+            return await super().ask(feature, work)
+        finally:
+            self.at_work -= 1
+
+
 @dataclass
 class Speech:
     """A `SpeechSource` that is ready from the start."""
@@ -79,6 +101,8 @@ class House:
     ears: FakeHearing
     voice: FakeSpeaking
     calls: asyncio.TaskGroup
+    lookup: "WatchedLookup | None" = None
+    """Through which the owner's mail and calendar are asked."""
 
     @classmethod
     @contextlib.asynccontextmanager
@@ -116,7 +140,7 @@ class House:
         page = by == "page"
         line = FakeTransport(self.clock, PAGE_LIKE if page else PHONE_LIKE, answers_marks=marks)
         caller = Caller("page" if page else "phone", "owner", proven=page)
-        host = Host(name="owner", pin=PIN, timezone="UTC")
+        host = Host(name="owner", pin=PIN, timezone="UTC", lookup=self.lookup)
         loudspeaker = self.calls.create_task(line.play_out())
         call = self.calls.create_task(self.reception.take(line, caller, host, lambda: PROJECTS))
         visitor = Visitor(self, line, call)
@@ -137,10 +161,10 @@ class House:
         return await self.manager.list()
 
     async def passes(self, duration_s: float) -> None:
-        """Let time pass; what the store is asked for takes none of it."""
+        """Let time pass; what the store and Google are asked for takes none of it."""
         for _ in range(round(duration_s / FRAME_S)):
             await self.clock.advance(FRAME_S)
-            while self.database.at_work:
+            while self.database.at_work or (self.lookup and self.lookup.at_work):
                 await asyncio.to_thread(lambda: None)
 
     async def until(self, condition: Callable[[], object]) -> None:

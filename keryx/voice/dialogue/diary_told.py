@@ -18,6 +18,8 @@ Found = Mapping[str, Any]
 
 EVENING = 18
 """Free time that lasts until this hour or longer has no end worth saying."""
+SOON = timedelta(minutes=15)
+"""What begins so soon begins now."""
 PLACE_WORDS = 4
 
 
@@ -98,8 +100,8 @@ class DiaryTold:
         ]
         if not slots:
             return self._phrases.say("free_none", when=found["when"], length=_gap(found["minutes"]))
-        begins, ends = datetime.fromisoformat(found["from"]), datetime.fromisoformat(found["to"])
-        if len(slots) == 1 and slots[0][0] <= begins and slots[0][1] >= ends:
+        ends = datetime.fromisoformat(found["to"])
+        if found["all_of_it"]:
             return self._phrases.say("free_all", when=found["when"])
         if found["one_day"]:
             said = listed([_slot(slot, now, ends) for slot in slots[: TOLD_OF_A_LIST + 1]])
@@ -146,7 +148,7 @@ def _place(where: str) -> str:
 def _slot(slot: tuple[datetime, datetime], now: datetime, ends: datetime) -> str:
     start, end = slot
     open_end = end >= ends or end.hour >= EVENING or end.date() > start.date()
-    if start <= now:
+    if start <= now + SOON:
         return f"until {time_words(end)}" if not open_end else "from now on"
     return f"after {time_words(start)}" if open_end else f"from {time_words(start)} to {time_words(end)}"
 

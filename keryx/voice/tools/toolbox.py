@@ -13,7 +13,10 @@ from keryx.agents.registry import AgentRegistry
 from keryx.errors import BudgetSpent, KeryxError, NotFound, Refused
 from keryx.tasks.manager import TaskManager
 from keryx.voice.tools.base import Arguments, CallControl, Code, Tool, ToolResult, failed
+from keryx.voice.tools.calendar import calendar_tool
 from keryx.voice.tools.line import line_tools
+from keryx.voice.tools.lookup import Lookup
+from keryx.voice.tools.mail import mail_tool
 from keryx.voice.tools.projects import project_tools
 from keryx.voice.tools.tasks import task_tools
 
@@ -44,9 +47,9 @@ class Toolbox:
         registry: AgentRegistry,
         projects: Sequence[str],
         control: CallControl,
-        lookups: Sequence[Tool] = (),
+        lookup: Lookup | None = None,
     ) -> None:
-        """`lookups`: the tools that look at the owner's own things."""
+        """`lookup`: through which the owner's mail and calendar are asked; None: there are no tools for them."""
         self.manager = manager
         self.registry = registry
         self.projects = tuple(projects)
@@ -55,8 +58,9 @@ class Toolbox:
             *task_tools(manager, self.projects, control.call_id),
             *project_tools(self.projects),
             *line_tools(control),
-            *lookups,
         ]
+        if lookup is not None:
+            tools += [mail_tool(lookup), calendar_tool(lookup)]
         self._tools: dict[str, Tool] = {tool.name: tool for tool in tools}
         self._once: OrderedDict[str, _Once] = OrderedDict()
 

@@ -35,13 +35,13 @@ def found(
 
 
 def free(
-    *slots: tuple[str, str], when: str = "tomorrow", start: str = "", end: str = "", one_day: bool = True
+    *slots: tuple[str, str], when: str = "tomorrow", end: str = "", one_day: bool = True, all_of_it: bool = False
 ) -> dict[str, Any]:
     return {
         "kind": "free",
         "when": when,
-        "from": start or at(5, "00:00"),
         "to": end or at(6, "00:00"),
+        "all_of_it": all_of_it,
         "minutes": 60,
         "one_day": one_day,
         "slots": [{"start": begins, "end": ends} for begins, ends in slots],
@@ -127,13 +127,13 @@ def test_free_time_is_told_by_where_it_begins_and_ends() -> None:
 
 
 def test_a_whole_free_afternoon() -> None:
-    answer = free((at(4, "14:20"), at(4, "18:00")), when="this afternoon", start=at(4, "14:20"), end=at(4, "18:00"))
+    answer = free((at(4, "14:20"), at(4, "18:00")), when="this afternoon", all_of_it=True)
 
     assert said(answer) == "You're free this afternoon."
 
 
 def test_free_from_now_until_the_next_thing() -> None:
-    answer = free((at(4, "14:20"), at(4, "16:00")), when="today", start=at(4, "14:20"), end=at(5, "00:00"))
+    answer = free((at(4, "14:30"), at(4, "16:00")), when="today", end=at(5, "00:00"))
 
     assert said(answer) == "Today you're free until four."
 

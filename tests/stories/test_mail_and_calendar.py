@@ -7,9 +7,14 @@ from pathlib import Path
 import pytest
 
 from keryx.agents.base import FakeTurn
+from keryx.config.places import places
 from keryx.voice.tools.lookup import ANSWER_WITHIN_S
 from tests.stories.house import PIN, House, Visitor, WatchedLookup
+from tests.support.daemon import started
 from tests.support.google.faults import HangUp, Late, Status
+from tests.support.google.oauth import signed_in
+from tests.support.google.server import served_google
+from tests.support.talker import Talker
 from tests.voice.tools.owners import Owner, owner
 
 pytest.importorskip("googleapiclient", reason="the google extra is not installed")
@@ -231,3 +236,16 @@ async def test_what_a_mail_says_is_told_and_never_done(house: House, ana: Owner)
         [task] = await house.tasks()
         assert task.status == "running"
         await house.manager.cancel(task.id)
+
+
+async def test_a_started_daemon_answers_from_its_owners_mail(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    with served_google() as google:
+        signed_in(places(environ={"KERYX_HOME": str(home)}).google_dir, google)
+        google.mailbox.write(sender="Anna Berg <anna@example.com>", subject="The invoice")
+        async with started(home, KERYX_GOOGLE__API_URL=google.url, KERYX_OWNER__TIMEZONE="Europe/Berlin") as daemon:
+            async with Talker.calling(daemon.talk, daemon.key, microphone=False) as caller:
+                await caller.type("Any mail from Anna in the last hour?")
+                assert "The invoice" in await caller.caption("keryx", "One from Anna in the last hour")
+                await caller.hang_up()
+                await caller.until_ended()

@@ -1,6 +1,7 @@
 """Asking the owner's mail and calendar: only when it may be asked, and never longer than a caller waits."""
 
 import asyncio
+import sys
 import threading
 from pathlib import Path
 
@@ -73,6 +74,17 @@ async def test_nobody_signed_in_is_said_with_what_to_do(tmp_path: Path, clock: V
 
     assert mail.value.spoken == "I can't see your mail yet. On your machine, run keryx auth login google."
     assert "your calendar" in calendar.value.spoken
+
+
+async def test_without_googles_packages_the_command_that_names_them_is_said(
+    tmp_path: Path, clock: VirtualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with owner(tmp_path, clock) as who:
+        monkeypatch.setitem(sys.modules, "googleapiclient", None)
+        with pytest.raises(ConfigError, match="pip install") as missing:
+            await who.lookup.ask(Feature.READ_CALENDAR, lambda _: True)
+
+    assert missing.value.spoken.startswith("I can't see your calendar yet.")
 
 
 async def test_what_was_not_granted_is_said_as_that(tmp_path: Path, clock: VirtualClock) -> None:

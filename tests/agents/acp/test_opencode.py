@@ -13,14 +13,18 @@ from typing import Any
 import psutil
 import pytest
 
+from keryx.agency.workspace import workspace_servers
 from keryx.agents.base import AgentSession, Answer, RunResult
 from keryx.agents.equipment import Equipment, Login
 from keryx.agents.processes import AgentProcesses
 from keryx.agents.surroundings import small_environment
 from keryx.approvals.modes import ModeApprover
+from keryx.config.settings import Settings
 from keryx.tasks.models import Task, TaskStatus
 from tests.agents.test_known_tools import SHOP, orders, shop
 from tests.support.chat_server import ChatServer, chat_server
+from tests.support.google.oauth import signed_in
+from tests.support.google.server import served_google
 from tests.support.model_steps import Call, Refuse, Run, Say, Write
 from tests.support.scripted_approver import ScriptedApprover
 
@@ -134,6 +138,26 @@ async def test_a_tool_of_the_house_is_judged_by_the_house_whatever_the_project_a
     assert [asked.effect for asked in bench.approver.asks] == ["send"]
     assert orders(bench.workplace.parent) == answer.allowed
     assert lines[0] == "Looking it up"
+
+
+async def test_it_has_the_owners_mail_and_asks_before_it_sends_any(bench: Bench, tmp_path: Path):
+    with served_google() as google:
+        signed_in(tmp_path / "google", google)
+        google.mailbox.write("As promised.", subject="The papers for Tuesday")
+        settings = Settings.model_validate({"google": {"api_url": google.url}})
+        servers = workspace_servers(tmp_path / "google", settings, {"HOME": str(tmp_path)}, secret="secret")
+        approver = ModeApprover(bench.approver)
+        bench.equipment = replace(bench.equipment, mcp_servers=servers, approver=approver)
+        bench.approver.otherwise = Answer(False, "No.")
+        (name,) = servers(bench.workplace)
+        letter = {"to": ["bo@example.org"], "subject": "Thursday", "text": "Thursday it is."}
+        bench.server.script(Call(f"{name}_search_mail", {"query": ""}), Call(f"{name}_send_mail", letter), DONE)
+        session = await bench.open(mode="auto")
+        await ask(session)
+        await session.close()
+        assert bench.server.heard("Anna Berg <anna@example.com>: The papers for Tuesday") == 1
+        assert [asked.effect for asked in bench.approver.asks] == ["send"]
+        assert not [mail for mail in google.mailbox.mails.values() if "SENT" in mail.labels]
 
 
 async def test_full_mode_asks_nobody(bench: Bench):

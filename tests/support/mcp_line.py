@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+from contextlib import suppress
 from typing import Any
 
 LINE_BYTES = 2**26
@@ -50,4 +51,5 @@ class McpLine:
     async def _send(self, message: dict[str, Any]) -> None:
         assert self._process.stdin
         self._process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
-        await self._process.stdin.drain()
+        with suppress(ConnectionError):  # it has ended, which is what is read next
+            await self._process.stdin.drain()

@@ -47,8 +47,8 @@ class _Turn:
 
     ask: AskOwner
     telling: Telling
-    incoming: "asyncio.Queue[Any]" = field(default_factory=asyncio.Queue)
-    """Updates and answered prompts, in the order of the wire."""
+    incoming: "asyncio.Queue[list[AgentEvent]]" = field(default_factory=asyncio.Queue)
+    """What each update and each answered prompt came to, in the order of the wire."""
     prompts: list[_Prompt] = field(default_factory=list)
     answered: int = 0
     over: asyncio.Event = field(default_factory=asyncio.Event)
@@ -102,9 +102,7 @@ class AcpAdapter:
             self._give(turn, prompt, steer=False)
             yield SessionId(self.session_id)
             while True:
-                arrived = await turn.incoming.get()
-                answered = isinstance(arrived, _Prompt)
-                for event in turn.telling.rest() if answered else turn.telling.take(arrived):
+                for event in await turn.incoming.get():
                     yield event
                 if turn.answered == len(turn.prompts) and turn.incoming.empty() and not self._again(turn):
                     break
@@ -156,7 +154,7 @@ class AcpAdapter:
                 written.set_exception(ConnectionError("its process has ended"))
             written.exception()  # taken note of: nobody has to wait for it
             turn.answered += 1
-            turn.incoming.put_nowait(prompt)
+            turn.incoming.put_nowait([*turn.telling.rest()])
             if turn.answered == len(turn.prompts):
                 turn.over.set()
 
@@ -243,7 +241,8 @@ class AcpAdapter:
             return
         if update.session_update == "agent_message_chunk" and update.message_id:
             turn.messages.add(update.message_id)
-        turn.incoming.put_nowait(update)
+        # Read as it comes, not when the turn gets to it: a request for permission that comes next builds on it.
+        turn.incoming.put_nowait([*turn.telling.take(update)])
 
     async def request_permission(
         self, session_id: str, tool_call: "ToolCallUpdate", options: "Sequence[PermissionOption]", **kwargs: Any

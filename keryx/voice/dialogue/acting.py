@@ -11,9 +11,9 @@ from keryx.tasks.manager import FollowUpHow
 from keryx.tasks.models import Task, TaskStatus
 from keryx.voice.dialogue.agent_choice import AgentChoice, how_words, names_no_work
 from keryx.voice.dialogue.base import DialogueContext, Looked, TaskBrief, Understanding
-from keryx.voice.dialogue.diary_told import DiaryTold
 from keryx.voice.dialogue.lines import Line, Question
-from keryx.voice.dialogue.mail_told import MailTold, told_of
+from keryx.voice.dialogue.lookups.diary_told import DiaryTold
+from keryx.voice.dialogue.lookups.mail_told import MailTold, told_of
 from keryx.voice.dialogue.normalise import in_words
 from keryx.voice.dialogue.replies import Phrases, counted, in_a_sentence, listed, listed_names, task_name, task_number
 from keryx.voice.dialogue.telling import STATE_WORDS, Telling

@@ -13,7 +13,7 @@ from keryx.voice.dialogue.base import DialogueContext, Understanding
 from keryx.voice.dialogue.callbacks import callback_in
 from keryx.voice.dialogue.cancelling import cancel_in
 from keryx.voice.dialogue.going_ahead import goes_ahead, mode_wanted, plan_in_focus
-from keryx.voice.dialogue.lookups import LOOKUPS, lookup_in, lookup_perhaps
+from keryx.voice.dialogue.lookups.asked import LOOKUPS, lookup_in, lookup_perhaps
 from keryx.voice.dialogue.models import only_a_model
 from keryx.voice.dialogue.names import NOBODY, Meant, it_meant
 from keryx.voice.dialogue.normalise import Heard, as_written

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from keryx.voice.dialogue.spans import Span
+from keryx.voice.dialogue.lookups.spans import Span
 from keryx.voice.tools.base import Arguments, Tool, ToolResult
 from keryx.voice.tools.lookup import Lookup
 from keryx.voice.tools.mail import THEIR_WORDS, WHEN, no_such_time

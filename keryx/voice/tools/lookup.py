@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from keryx.clock import Clock
 from keryx.errors import ConfigError, KeryxError, Refused, Unavailable
-from keryx.voice.dialogue.spans import Span, span_of
+from keryx.voice.dialogue.lookups.spans import Span, span_of
 from keryx.voice.engines.waiting import happened_within
 from keryx.workspace.auth import INSTALL, LOGIN, NotSignedIn, installed
 from keryx.workspace.features import GRANTS, Feature

@@ -2,7 +2,7 @@
 
 import pytest
 
-from keryx.voice.dialogue.aloud import in_breaths, name_words, sentences_of, title_words
+from keryx.voice.dialogue.lookups.aloud import in_breaths, name_words, sentences_of, title_words
 
 KEY = "sk-ant-api03-" + "Ab3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0fR" * 2
 

@@ -5,7 +5,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from keryx.voice.dialogue.lines import Line
-from keryx.voice.dialogue.mail_told import MailTold, moment_said
+from keryx.voice.dialogue.lookups.mail_told import MailTold, moment_said
 from keryx.voice.dialogue.replies import Phrases
 
 ZONE = ZoneInfo("Europe/Berlin")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keryx.voice.dialogue.spans import names_time, span_of
+from keryx.voice.dialogue.lookups.spans import names_time, span_of
 
 BERLIN = ZoneInfo("Europe/Berlin")
 NOW = datetime(2026, 3, 4, 14, 20, tzinfo=BERLIN)

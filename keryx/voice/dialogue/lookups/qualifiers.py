@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from keryx.voice.dialogue.base import DialogueContext
-from keryx.voice.dialogue.clock_said import LENGTH
+from keryx.voice.dialogue.lookups.clock_said import LENGTH
+from keryx.voice.dialogue.lookups.spans import names_time
 from keryx.voice.dialogue.names import agent_pattern, exact_project
 from keryx.voice.dialogue.normalise import Heard
-from keryx.voice.dialogue.spans import names_time
 
 MOST_WORDS = 28
 """A longer sentence is no question about mail or the calendar."""

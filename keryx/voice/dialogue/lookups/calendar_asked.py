@@ -7,10 +7,10 @@ import re
 from typing import Any
 
 from keryx.voice.dialogue.base import DialogueContext
-from keryx.voice.dialogue.clock_said import LENGTH, minutes_in
+from keryx.voice.dialogue.lookups.clock_said import LENGTH, minutes_in
+from keryx.voice.dialogue.lookups.qualifiers import Qualifiers, as_said, is_somebody, is_time, qualifiers_in
 from keryx.voice.dialogue.names import exact_project
 from keryx.voice.dialogue.normalise import Heard
-from keryx.voice.dialogue.qualifiers import Qualifiers, as_said, is_somebody, is_time, qualifiers_in
 
 FREE_FOR = 30
 """Minutes that a gap must have when nobody said for how long."""

@@ -10,8 +10,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 
-from keryx.voice.dialogue.clock_said import CLOCK, LENGTH, Clock, clock_in, day_words, minutes_in, on_day, time_words
-from keryx.voice.dialogue.days_said import DAY, Now, day_in
+from keryx.voice.dialogue.lookups.clock_said import (
+    CLOCK,
+    LENGTH,
+    Clock,
+    clock_in,
+    day_words,
+    minutes_in,
+    on_day,
+    time_words,
+)
+from keryx.voice.dialogue.lookups.days_said import DAY, Now, day_in
 from keryx.voice.dialogue.normalise import NUMBER, Heard, number_in
 
 MOMENT_LASTS = timedelta(hours=1)

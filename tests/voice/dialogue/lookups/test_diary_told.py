@@ -6,8 +6,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from keryx.voice.dialogue.diary_told import DiaryTold
 from keryx.voice.dialogue.lines import Line
+from keryx.voice.dialogue.lookups.diary_told import DiaryTold
 from keryx.voice.dialogue.replies import Phrases
 
 ZONE = ZoneInfo("Europe/Berlin")

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from keryx.voice.dialogue.aloud import in_breaths, name_words, sentences_of, title_words
-from keryx.voice.dialogue.clock_said import day_words, time_words
 from keryx.voice.dialogue.lines import Line, Question
+from keryx.voice.dialogue.lookups.aloud import in_breaths, name_words, sentences_of, title_words
+from keryx.voice.dialogue.lookups.clock_said import day_words, time_words
 from keryx.voice.dialogue.normalise import in_words
 from keryx.voice.dialogue.replies import Phrases, counted
 from keryx.voice.dialogue.telling import TOLD_OF_A_LIST

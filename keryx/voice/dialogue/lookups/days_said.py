@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, tzinfo
 
-from keryx.voice.dialogue.clock_said import on_day
+from keryx.voice.dialogue.lookups.clock_said import on_day
 from keryx.voice.dialogue.normalise import NUMBER, ORDINAL, number_in
 
 _WEEKDAYS = [name.lower() for name in calendar.day_name]

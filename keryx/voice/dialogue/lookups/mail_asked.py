@@ -8,8 +8,7 @@ import re
 from typing import Any
 
 from keryx.voice.dialogue.base import DialogueContext, Looked
-from keryx.voice.dialogue.normalise import NUMBER, ORDINAL, Heard, number_in
-from keryx.voice.dialogue.qualifiers import (
+from keryx.voice.dialogue.lookups.qualifiers import (
     Qualifiers,
     as_said,
     is_anybody,
@@ -17,6 +16,7 @@ from keryx.voice.dialogue.qualifiers import (
     qualifiers_in,
     without_possessive,
 )
+from keryx.voice.dialogue.normalise import NUMBER, ORDINAL, Heard, number_in
 
 _MAIL = r"(?:e ?mails?|mails?|messages?)"
 _BOX = r"(?:inbox|mailbox|mail|e ?mails?)"

@@ -5,9 +5,9 @@ from datetime import date, datetime, timedelta
 from itertools import groupby
 from typing import Any
 
-from keryx.voice.dialogue.aloud import title_words
-from keryx.voice.dialogue.clock_said import day_words, length_words, time_words
 from keryx.voice.dialogue.lines import Line, Question
+from keryx.voice.dialogue.lookups.aloud import title_words
+from keryx.voice.dialogue.lookups.clock_said import day_words, length_words, time_words
 from keryx.voice.dialogue.replies import Phrases, counted, listed
 from keryx.voice.dialogue.telling import TOLD_OF_A_LIST
 

@@ -63,6 +63,8 @@ CALENDAR: list[tuple[str, dict[str, Any]]] = [
     ("what's on at four", {"when": "at four"}),
     ("what's on next Tuesday", {"when": "next tuesday"}),
     ("do I have anything on tomorrow", {"when": "tomorrow"}),
+    ("is there anything on friday", {"when": "friday"}),
+    ("um, is there anything on tomorrow", {"when": "tomorrow"}),
     ("am I busy tomorrow", {"when": "tomorrow"}),
     ("any meetings tomorrow?", {"when": "tomorrow"}),
     ("what meetings do I have on the 14th", {"when": "the 14th"}),

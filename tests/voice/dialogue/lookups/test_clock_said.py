@@ -5,7 +5,7 @@ from datetime import date, datetime
 
 import pytest
 
-from keryx.voice.dialogue.clock_said import (
+from keryx.voice.dialogue.lookups.clock_said import (
     CLOCK,
     LENGTH,
     Clock,

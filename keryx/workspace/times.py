@@ -58,8 +58,8 @@ def span(start: str, end: str, zone: ZoneInfo) -> tuple[datetime, datetime]:
     last = parsed(end, zone) if end.strip() else first if not isinstance(first, datetime) else first.date()
     begins = as_moment(first, zone)
     ends = last if isinstance(last, datetime) else day_start(_next_day(last), zone)
-    if later(begins, ends):
-        raise Refused(f"the end, {end or last}, is before the start, {start}; turn them round")
+    if not later(ends, begins):
+        raise Refused(f"the end, {end or last}, is not after the start, {start}; turn them round")
     if elapsed(begins, ends) > LONGEST_SPAN:
         raise Refused("that is more than five years; ask for less at once")
     return begins, ends

@@ -1,0 +1,256 @@
+"""The owner's calendars are looked into over Google's own client: in order, paged, each thing once, on real days."""
+
+from collections.abc import Iterable, Iterator
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from keryx.errors import NotFound, Refused, Unavailable
+from keryx.workspace.calendar import Calendars
+from keryx.workspace.free_time import Hours
+from keryx.workspace.models import Event
+from tests.support.google import GoogleServer, Status, served_google
+from tests.support.google_account import Waits, asking
+
+BERLIN = ZoneInfo("Europe/Berlin")
+NOW = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)  # a Monday
+LIST = "calendar.events.list"
+
+
+def at(text: str, zone: ZoneInfo = BERLIN) -> datetime:
+    return datetime.fromisoformat(text).replace(tzinfo=zone)
+
+
+@pytest.fixture
+def waits() -> Waits:
+    return Waits(NOW)
+
+
+@pytest.fixture
+def server(waits: Waits) -> Iterator[GoogleServer]:
+    with served_google(clock=waits, zone="Europe/Berlin") as server:
+        yield server
+
+
+@pytest.fixture
+def calendars(server: GoogleServer, waits: Waits, tmp_path: Path) -> Calendars:
+    return Calendars(asking(server, waits, tmp_path), zone="Europe/Berlin")
+
+
+def titles(events: Iterable[Event]) -> list[str]:
+    return [event.title for event in events]
+
+
+def day(text: str) -> tuple[datetime, datetime]:
+    return at(text), at(text) + timedelta(days=1)
+
+
+# -- what is on --------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_on_comes_in_order_all_day_first(server: GoogleServer, calendars: Calendars) -> None:
+    server.calendars.add_event("Lunch", at("2026-03-02T12:00"), at("2026-03-02T13:00"))
+    server.calendars.add_event("Standup", at("2026-03-02T09:00"), at("2026-03-02T09:15"))
+    server.calendars.add_event("Holiday", date(2026, 3, 2), date(2026, 3, 3))
+    server.calendars.add_event("Elsewhen", at("2026-03-03T09:00"), at("2026-03-03T09:15"))
+    assert titles(calendars.events(*day("2026-03-02")).items) == ["Holiday", "Standup", "Lunch"]
+
+
+def test_an_event_keeps_its_own_zone(server: GoogleServer, calendars: Calendars) -> None:
+    zone = ZoneInfo("America/New_York")
+    server.calendars.add_event(
+        "Call", at("2026-03-02T10:00", zone), at("2026-03-02T11:00", zone), zone="America/New_York"
+    )
+    [event] = calendars.events(*day("2026-03-02")).items
+    assert event.when.zone == "America/New_York"
+    assert event.when.start == at("2026-03-02T16:00")
+
+
+def test_an_all_day_event_is_on_its_day_wherever_its_calendar_is(server: GoogleServer, calendars: Calendars) -> None:
+    server.calendars.add("far@example.org", "Far", zone="Pacific/Auckland")
+    server.calendars.add_event("Birthday", date(2026, 3, 2), date(2026, 3, 3), calendar="far@example.org")
+    [event] = calendars.events(*day("2026-03-02")).items
+    assert (event.when.start, event.when.end, event.when.all_day) == (date(2026, 3, 2), date(2026, 3, 3), True)
+
+
+@pytest.mark.parametrize("month", [3, 10])
+def test_a_recurring_event_is_at_nine_on_both_sides_of_a_clock_change(
+    server: GoogleServer, calendars: Calendars, month: int
+) -> None:
+    first = datetime(2026, month, 23, 9, 0, tzinfo=BERLIN)
+    server.calendars.add_event(
+        "Standup", first, first + timedelta(minutes=15), zone="Europe/Berlin", recurrence=["RRULE:FREQ=DAILY;COUNT=10"]
+    )
+    found = calendars.events(first, first + timedelta(days=12)).items
+    assert [event.when.start.isoformat()[11:16] for event in found] == ["09:00"] * 10
+    assert len({event.id for event in found}) == 10
+    assert {event.series for event in found} == {found[0].series}
+
+
+def test_exceptions_of_a_series_are_where_they_were_put(server: GoogleServer, calendars: Calendars) -> None:
+    server.calendars.add_event(
+        "Standup",
+        at("2026-03-02T09:00"),
+        at("2026-03-02T09:15"),
+        zone="Europe/Berlin",
+        recurrence=["RRULE:FREQ=DAILY;COUNT=3"],
+    )
+    first, second, _ = calendars.events(at("2026-03-02"), at("2026-03-08")).items
+    calendars.appointments.move(first.id, "primary", at("2026-03-02T15:00"))
+    calendars.appointments.delete(second.id, "primary")
+    moved, kept = calendars.events(at("2026-03-02"), at("2026-03-08")).items
+    assert moved.when.start == at("2026-03-02T15:00")
+    assert kept.when.start == at("2026-03-04T09:00")
+
+
+def test_events_are_found_by_their_words(server: GoogleServer, calendars: Calendars) -> None:
+    server.calendars.add_event("Dentist", at("2026-03-02T09:00"), at("2026-03-02T10:00"))
+    server.calendars.add_event("Lunch", at("2026-03-02T12:00"), at("2026-03-02T13:00"))
+    assert titles(calendars.events(*day("2026-03-02"), query="dentist").items) == ["Dentist"]
+
+
+def test_ticked_calendars_are_looked_into_and_others_when_named(server: GoogleServer, calendars: Calendars) -> None:
+    server.calendars.add("work@example.org", "Work")
+    server.calendars.add("team@example.org", "Team Berlin", selected=False)
+    server.calendars.add("old@example.org", "Old", hidden=True)
+    for number, name in enumerate(["primary", "work@example.org", "team@example.org", "old@example.org"]):
+        start = at(f"2026-03-02T{9 + number:02}:00")
+        server.calendars.add_event(name, start, start + timedelta(hours=1), calendar=name)
+    assert titles(calendars.events(*day("2026-03-02")).items) == ["primary", "work@example.org"]
+    assert titles(calendars.events(*day("2026-03-02"), calendars=["team berlin", "WORK"]).items) == [
+        "work@example.org",
+        "team@example.org",
+    ]
+    with pytest.raises(NotFound, match='no calendar "Tennis"; there is .*"Team Berlin"'):
+        calendars.events(*day("2026-03-02"), calendars=["Tennis"])
+
+
+def test_what_stands_in_two_calendars_is_told_once(server: GoogleServer, calendars: Calendars) -> None:
+    server.calendars.add("work@example.org", "Work")
+    for name in ("primary", "work@example.org"):
+        server.calendars.add_event(
+            "Review", at("2026-03-02T09:00"), at("2026-03-02T10:00"), calendar=name, iCalUID="review@example.org"
+        )
+    [event] = calendars.events(*day("2026-03-02")).items
+    assert event.calendar == "primary"
+
+
+def test_hundreds_of_events_of_several_calendars_are_paged_through_each_once(
+    server: GoogleServer, calendars: Calendars
+) -> None:
+    server.calendars.add("work@example.org", "Work")
+    # Half of them begin at the same time, and one began long before.
+    server.calendars.add_event("Long", at("2026-02-20T09:00"), at("2026-03-20T10:00"))
+    for number in range(150):
+        name = "primary" if number % 2 else "work@example.org"
+        start = at("2026-03-02T09:00") + timedelta(minutes=number // 10)
+        server.calendars.add_event(f"E{number}", start, start + timedelta(hours=1), calendar=name)
+    seen: list[Event] = []
+    page = None
+    for _ in range(20):
+        found = calendars.events(at("2026-03-02"), at("2026-03-03"), most=40, page=page)
+        assert len(found.items) <= 40
+        seen += found.items
+        page = found.next
+        if page is None:
+            break
+    assert len(seen) == 151
+    assert len({event.title for event in seen}) == 151
+    assert [event.when.start for event in seen] == sorted(event.when.start for event in seen)
+
+
+@pytest.mark.parametrize("page", ["x", "W10", "bnVsbA", "WzEsMl0", "é" * 20, "A" * 5_000, "WyIyMDI2LTAzLTAyIiwgW11d"])
+def test_a_page_that_is_none_of_ours_is_refused(calendars: Calendars, page: str) -> None:
+    with pytest.raises(Refused, match="no page of this list"):
+        calendars.events(*day("2026-03-02"), page=page)
+
+
+def test_other_people_s_times_without_their_words_are_busy(server: GoogleServer, calendars: Calendars) -> None:
+    server.calendars.add("bo@example.org", "Bo", role="freeBusyReader")
+    server.calendars.add_event(
+        "Secret", at("2026-03-02T09:00"), at("2026-03-02T10:00"), calendar="bo@example.org", description="Secret"
+    )
+    [event] = calendars.events(*day("2026-03-02")).items
+    assert "Secret" not in f"{event}"
+
+
+def test_which_calendars_there_are_their_own_first(server: GoogleServer, calendars: Calendars) -> None:
+    server.calendars.add("a@example.org", "Aardvarks", zone="Asia/Tokyo", role="reader")
+    own, other = calendars.calendars()
+    assert own.primary
+    assert (other.name, other.zone, other.writable) == ("Aardvarks", "Asia/Tokyo", False)
+
+
+def test_a_moment_that_google_has_no_time_for_is_waited_out(server: GoogleServer, calendars: Calendars) -> None:
+    server.calendars.add_event("Dentist", at("2026-03-02T09:00"), at("2026-03-02T10:00"))
+    server.faults.script(LIST, Status(503), Status(429, "rateLimitExceeded"))
+    assert titles(calendars.events(*day("2026-03-02")).items) == ["Dentist"]
+
+
+def test_an_event_that_is_gone_is_said_as_that(server: GoogleServer, calendars: Calendars) -> None:
+    event = server.calendars.add_event("Dentist", at("2026-03-02T09:00"), at("2026-03-02T10:00"))
+    calendars.appointments.delete(event["id"], "primary")
+    for event_id in (event["id"], "nosuchevent", "a/../b", ""):
+        with pytest.raises(NotFound):
+            calendars.event(event_id)
+
+
+# -- free time ---------------------------------------------------------------------------------------------------------
+
+
+def free(diary: Calendars, start: str, end: str, minutes: int = 30, **how: Any) -> list[str]:
+    slots = diary.free(at(start), at(end), minutes=minutes, **how)
+    return [f"{slot.start:%a %H:%M}-{slot.end:%H:%M}" for slot in slots]
+
+
+def test_free_time_is_what_several_calendars_leave(server: GoogleServer, calendars: Calendars) -> None:
+    server.calendars.add("work@example.org", "Work")
+    server.calendars.add_event("A", at("2026-03-03T09:00"), at("2026-03-03T11:00"))
+    server.calendars.add_event("B", at("2026-03-03T13:00"), at("2026-03-03T16:00"), calendar="work@example.org")
+    assert free(calendars, "2026-03-03", "2026-03-04") == ["Tue 11:00-13:00", "Tue 16:00-18:00"]
+    assert free(calendars, "2026-03-03", "2026-03-04", calendars=["work"]) == ["Tue 09:00-13:00", "Tue 16:00-18:00"]
+
+
+def test_what_was_declined_or_does_not_block_leaves_time(server: GoogleServer, calendars: Calendars) -> None:
+    mine = {"email": server.calendars.address, "responseStatus": "declined"}
+    server.calendars.add_event("A", at("2026-03-03T09:00"), at("2026-03-03T18:00"), transparency="transparent")
+    server.calendars.add_event(
+        "B", at("2026-03-03T09:00"), at("2026-03-03T18:00"), organizer="bo@example.org", guests=[mine]
+    )
+    assert free(calendars, "2026-03-03", "2026-03-04") == ["Tue 09:00-18:00"]
+
+
+def test_free_time_is_never_in_the_past(calendars: Calendars) -> None:
+    assert free(calendars, "2026-03-02", "2026-03-03") == ["Mon 09:00-18:00"]  # it is nine there
+    assert free(calendars, "2026-02-25", "2026-03-01") == []
+
+
+def test_an_evening_is_looked_at_whole_and_a_day_by_its_hours(calendars: Calendars) -> None:
+    assert free(calendars, "2026-03-03T18:00", "2026-03-03T23:00") == ["Tue 18:00-23:00"]
+    assert free(calendars, "2026-03-07", "2026-03-08") == []
+    assert free(calendars, "2026-03-07", "2026-03-08", hours=Hours(weekends=True)) == ["Sat 09:00-18:00"]
+
+
+def test_a_calendar_that_cannot_be_seen_is_not_taken_for_free(calendars: Calendars) -> None:
+    with pytest.raises(NotFound, match="stranger@example.org does not show when it is free"):
+        free(calendars, "2026-03-03", "2026-03-04", people=["stranger@example.org"])
+
+
+def test_somebody_else_s_busy_time_counts(server: GoogleServer, calendars: Calendars) -> None:
+    server.calendars.add("bo@example.org", "Bo", role="freeBusyReader", listed=False)
+    server.calendars.add_event("X", at("2026-03-03T09:00"), at("2026-03-03T17:00"), calendar="bo@example.org")
+    assert free(calendars, "2026-03-03", "2026-03-04", people=["bo@example.org"]) == ["Tue 17:00-18:00"]
+
+
+def test_more_than_three_months_are_not_searched(calendars: Calendars) -> None:
+    with pytest.raises(Refused, match="three months"):
+        free(calendars, "2026-03-03", "2026-07-03")
+
+
+def test_google_not_answering_is_no_free_time(server: GoogleServer, calendars: Calendars) -> None:
+    server.faults.script("calendar.freebusy.query", *[Status(500)] * 10)
+    with pytest.raises(Unavailable):
+        free(calendars, "2026-03-03", "2026-03-04")

@@ -70,6 +70,7 @@ def event(found: Event, zone: ZoneInfo, *, start: int = 0) -> str:
         *([] if found.busy else ["It does not block the time."]),
         their_line(found.title, 300),
         *([their_line(f"Where: {found.where}", 300)] if found.where else []),
+        *([their_line(f"To join: {found.meeting}", 300)] if found.meeting else []),
         *([their_line(f"Organised by {person(found.organiser)}")] if found.organiser else []),
         *([theirs("\n".join(_guests(found.guests)))] if found.guests else []),
     ]

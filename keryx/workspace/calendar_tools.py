@@ -186,7 +186,7 @@ def _create(workspace: Workspace, arguments: Create) -> str:
                 times=arguments.times or None,
                 until=times.parsed(arguments.until, zone) if arguments.until else None,
                 zone=zone,
-                all_day=when.all_day,
+                start=start,
             ),
         )
     new = NewEvent(arguments.title, when, arguments.where, arguments.description, rules)

@@ -1,7 +1,8 @@
 """Google's event resources as models, and back. Pure."""
 
+import re
 from collections.abc import Mapping, Sequence
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import Any, cast, get_args
 from zoneinfo import ZoneInfo
 
@@ -14,6 +15,7 @@ NO_TITLE = "(no title)"
 MOST_DESCRIPTION_CHARS = 100_000
 
 Resource = Mapping[str, Any]
+_LINK = re.compile(r"https://[!-~]{3,2000}")
 _KINDS = {"outOfOffice": "Out of office", "focusTime": "Focus time", "workingLocation": "Working location"}
 
 
@@ -37,6 +39,7 @@ def event_of(resource: Resource, calendar: str, zone: ZoneInfo) -> Event:
         busy=resource.get("transparency") != "transparent",
         cancelled=resource.get("status") == "cancelled",
         link=_text(resource, "htmlLink"),
+        meeting=_meeting(resource),
         etag=_text(resource, "etag"),
     )
 
@@ -55,8 +58,11 @@ def when_of(resource: Resource, zone: ZoneInfo) -> When:
     begins, ends = _moment(start, zone), _moment(end, zone)
     if isinstance(begins, datetime) != isinstance(ends, datetime):
         ends = begins
-    own = start.get("timeZone") if isinstance(begins, datetime) else None
-    return When(begins, ends, str(own) if own else None)
+    if not isinstance(begins, datetime):
+        # Whatever has no end of its own lasts that day.
+        return When(begins, max(ends, begins + timedelta(days=1)))
+    own = _zone(start.get("timeZone"))
+    return When(begins, ends, own.key if own else None)
 
 
 def _moment(value: Resource, zone: ZoneInfo) -> date | datetime:
@@ -75,6 +81,13 @@ def _zone(name: Any) -> ZoneInfo | None:
         return ZoneInfo(str(name)) if name else None
     except (KeyError, ValueError, OSError):
         return None  # a name that only Google knows: the moment itself has its offset
+
+
+def _meeting(resource: Resource) -> str:
+    """Google's own conferences and others' stand in different places."""
+    entries = _dicts((resource.get("conferenceData") or {}).get("entryPoints"))
+    links = [_text(each, "uri") for each in entries if each.get("entryPointType") == "video"]
+    return next((link for link in (*links, _text(resource, "hangoutLink")) if _LINK.fullmatch(link)), "")
 
 
 def _description(resource: Resource) -> str:

@@ -164,6 +164,9 @@ class Event:
     busy: bool = True
     cancelled: bool = False
     link: str = ""
+    """Where it is shown in a browser."""
+    meeting: str = ""
+    """Where one joins it by video, an https address; the words of whoever made it."""
     etag: str = field(default="", repr=False)
 
 

@@ -62,7 +62,7 @@ def moved_series(
         raise Refused("a series keeps its own time zone; move single ones, or delete it and make a new one")
     target = moved(now, start, end, None)
     first = _shifted(series.when.start, planned.start, target.start)
-    rules = recurrence.moved(series.rules, (day_of(first) - day_of(series.when.start)).days)
+    rules = recurrence.moved(series.rules, series.when.start, first)
     if isinstance(first, datetime):
         return When(first, plus(first, length(target)), series.when.zone), rules
     return When(first, first + (day_of(target.end) - day_of(target.start))), rules

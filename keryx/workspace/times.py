@@ -4,6 +4,7 @@ A time without an offset is meant in a zone. Of one that the zone's clock shows 
 leaves out, when it is put forward, is as much later as it is put forward (RFC 5545, 3.3.5).
 """
 
+import re
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
@@ -11,7 +12,15 @@ from keryx.errors import Refused
 from keryx.workspace.plain import one_line
 
 LONGEST_SPAN = timedelta(days=5 * 366)
+FIRST_YEAR, LAST_YEAR = 1900, 2200
+"""Outside of them nothing is looked for: calendars and clocks end somewhere beyond."""
 FORMS = 'as "2026-12-01" or "2026-12-01T15:00"'
+
+_WRITTEN = re.compile(
+    r"(?P<day>\d{4}-\d\d-\d\d)"
+    r"(?:[Tt ](?P<clock>\d\d:\d\d(?::\d\d)?)(?:[.,]\d+)? ?(?P<offset>[Zz]|[+-]\d\d(?::?\d\d)?)?)?",
+    re.ASCII,
+)
 
 
 def zone_of(name: str) -> ZoneInfo:
@@ -23,14 +32,25 @@ def zone_of(name: str) -> ZoneInfo:
 
 
 def parsed(text: str, zone: ZoneInfo) -> date | datetime:
-    """A day, or a moment in `zone` that exists; `Refused` for anything else."""
+    """A day, or a moment in `zone` that exists, to the second; `Refused` for anything else."""
     said = text.strip()
+    written = _WRITTEN.fullmatch(said)
     try:
-        if len(said) == len("2026-12-01"):
-            return date.fromisoformat(said)
-        moment = datetime.fromisoformat(said)
-        return settled(moment.replace(tzinfo=zone) if moment.tzinfo is None else moment.astimezone(zone))
-    except (ValueError, OverflowError):
+        if written is None:
+            raise ValueError
+        day = date.fromisoformat(written["day"])
+        if not FIRST_YEAR <= day.year <= LAST_YEAR:
+            raise Refused(f'"{said}" is too far away; write it {FORMS}')
+        if written["clock"] is None:
+            return day
+        if written["clock"] in ("24:00", "24:00:00"):
+            day, clock = day + timedelta(days=1), time()  # how the end of a day is written, too
+        else:
+            clock = time.fromisoformat(written["clock"])
+        offset = written["offset"]
+        own = datetime.fromisoformat(f"{day}T00:00{offset.upper()}").tzinfo if offset else zone
+        return settled(datetime.combine(day, clock, own)).astimezone(zone)
+    except ValueError:
         raise Refused(f'"{one_line(said, 60)}" is neither a day nor a time; write it {FORMS}') from None
 
 
@@ -57,19 +77,12 @@ def span(start: str, end: str, zone: ZoneInfo) -> tuple[datetime, datetime]:
     first = parsed(start, zone)
     last = parsed(end, zone) if end.strip() else first if not isinstance(first, datetime) else first.date()
     begins = as_moment(first, zone)
-    ends = last if isinstance(last, datetime) else day_start(_next_day(last), zone)
+    ends = last if isinstance(last, datetime) else day_start(last + timedelta(days=1), zone)
     if not later(ends, begins):
         raise Refused(f"the end, {end or last}, is not after the start, {start}; turn them round")
     if elapsed(begins, ends) > LONGEST_SPAN:
         raise Refused("that is more than five years; ask for less at once")
     return begins, ends
-
-
-def _next_day(day: date) -> date:
-    try:
-        return day + timedelta(days=1)
-    except OverflowError:
-        raise Refused(f"{day} is too far away; {FORMS}") from None
 
 
 def elapsed(start: datetime, end: datetime) -> timedelta:

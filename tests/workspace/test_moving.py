@@ -1,4 +1,4 @@
-"""Events at another time: alone, or a whole series with its rule; and rules that make sense."""
+"""Events at another time: alone, or a whole series with its rule."""
 
 from datetime import date, datetime
 from zoneinfo import ZoneInfo
@@ -8,8 +8,6 @@ import pytest
 from keryx.errors import Refused
 from keryx.workspace.models import Event, When
 from keryx.workspace.moving import moved, moved_series
-from keryx.workspace.recurrence import moved as moved_rules
-from keryx.workspace.recurrence import rule
 
 BERLIN = ZoneInfo("Europe/Berlin")
 NEW_YORK = ZoneInfo("America/New_York")
@@ -121,35 +119,3 @@ def test_a_series_that_cannot_move_so_is_refused_with_what_can_be_done(
     event = series(timed("2026-03-02T09:00", "2026-03-02T09:15"), *rules)
     with pytest.raises(Refused, match=why):
         moved_series(event, event.when, event.when, start, None, zone)
-
-
-def test_a_rule_that_names_days_may_change_its_hour() -> None:
-    assert moved_rules(("RRULE:FREQ=MONTHLY;BYDAY=1MO",), 0) == ("RRULE:FREQ=MONTHLY;BYDAY=1MO",)
-
-
-@pytest.mark.parametrize(
-    ("given", "line"),
-    [
-        ({"often": "daily"}, "FREQ=DAILY"),
-        ({"often": "weekly", "every": 2, "on": ("friday", "Monday")}, "FREQ=WEEKLY;INTERVAL=2;BYDAY=MO,FR"),
-        ({"often": "monthly", "times": 4}, "FREQ=MONTHLY;COUNT=4"),
-        # The last day is part of it, by the person's clock.
-        ({"often": "daily", "until": date(2026, 12, 24)}, "FREQ=DAILY;UNTIL=20261224T225959Z"),
-        ({"often": "yearly", "until": date(2030, 1, 1), "all_day": True}, "FREQ=YEARLY;UNTIL=20300101"),
-    ],
-)
-def test_a_rule_is_written_as_the_standard_has_it(given: dict, line: str) -> None:
-    assert rule(**{"zone": BERLIN, "all_day": False, **given}) == f"RRULE:{line}"
-
-
-@pytest.mark.parametrize(
-    ("given", "why"),
-    [
-        ({"often": "daily", "times": 3, "until": date(2026, 12, 24)}, "leave one of them out"),
-        ({"often": "weekly", "on": ("someday",)}, "no weekday"),
-        ({"often": "daily", "on": ("monday",)}, "weekly event only"),
-    ],
-)
-def test_a_rule_that_makes_no_sense_is_refused(given: dict, why: str) -> None:
-    with pytest.raises(Refused, match=why):
-        rule(**{"zone": BERLIN, "all_day": False, **given})

@@ -1,20 +1,16 @@
 """`keryx workspace-mcp`: the owner's mail and calendar for an MCP client that they start themselves."""
 
-import importlib.util
 import logging
 import sys
 from pathlib import Path
 
 from keryx.config.files import load
 from keryx.errors import ConfigError
-from keryx.workspace.auth import INSTALL
 
 
 def serve_tools(files: str | None, *, debug: bool) -> None:
     """Serve until the client is gone; `ConfigError` when it cannot begin."""
     settings, places = load()
-    if importlib.util.find_spec("mcp") is None:
-        raise ConfigError(f"serving mail and calendar needs more packages: run {INSTALL}, then this again")
     folder = Path(files or ".").expanduser().absolute()
     if not folder.is_dir():
         raise ConfigError(f"{folder} is no folder; name one that exists with --files")

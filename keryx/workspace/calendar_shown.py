@@ -10,6 +10,7 @@ from keryx.workspace.moving import day_of
 from keryx.workspace.times import as_moment
 
 MOST_GUESTS = 30
+MOST_RULES = 5
 MOST_SLOTS = 60
 MOST_CALENDARS = 100
 _ANSWERS = {"accepted": "comes", "declined": "does not come", "tentative": "maybe", "needsAction": "has not answered"}
@@ -65,7 +66,8 @@ def event(found: Event, zone: ZoneInfo, *, start: int = 0) -> str:
         f"event {found.id}, calendar {found.calendar}",
         f"{span(found.when, zone)}",
         *(["It is one of a series; all_of_them=true means the series."] if found.series else []),
-        *(f"It recurs: {rule}" for rule in found.rules[:5]),
+        *(their_line(f"It recurs: {rule}") for rule in found.rules[:MOST_RULES]),
+        *([f"(and {len(found.rules) - MOST_RULES} more rules)"] if len(found.rules) > MOST_RULES else []),
         *([f"{_MINE[found.mine]}".capitalize() + "."] if found.mine in _MINE else []),
         *([] if found.busy else ["It does not block the time."]),
         their_line(found.title, 300),
@@ -75,7 +77,8 @@ def event(found: Event, zone: ZoneInfo, *, start: int = 0) -> str:
         *([theirs("\n".join(_guests(found.guests)))] if found.guests else []),
     ]
     if found.description:
-        lines += ["", piece(found.description, start, f"read_event with event_id={found.id} from_character={{at}}")]
+        how = f"read_event with event_id={found.id} calendar={found.calendar} from_character="
+        lines += ["", piece(found.description, start, how)]
     return "\n".join(lines)
 
 

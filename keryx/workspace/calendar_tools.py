@@ -70,20 +70,20 @@ class FreeTime(Arguments):
 
 
 class Create(Arguments):
-    title: Annotated[_Line, Field(min_length=1)]
+    title: Annotated[_Line, Field(min_length=1, description="What it is called.")]
     start: Annotated[_Moment, Field(min_length=1, description=f"When it begins. {_FORM} A day: it lasts all day.")]
     end: Annotated[
         _Moment, Field(description="When it ends; of days, the last one. Empty: an hour later, or that day.")
     ] = ""
-    where: _Line = ""
-    description: _Text = ""
+    where: Annotated[_Line, Field(description="The place, or the address of a meeting online.")] = ""
+    description: Annotated[_Text, Field(description="More about it, as plain text.")] = ""
     zone: Annotated[
         str, Field(max_length=60, description="The event's own time zone, when it is not the person's.")
     ] = ""
     calendar: _Calendar = ""
     repeat: Annotated[
-        Literal["", "daily", "weekly", "monthly", "yearly"], Field(description="How often it recurs; empty: once.")
-    ] = ""
+        Literal["once", "daily", "weekly", "monthly", "yearly"], Field(description="How often it recurs.")
+    ] = "once"
     every: Annotated[int, Field(ge=1, le=99, description="2 with weekly: every other week.")] = 1
     weekdays: Annotated[list[_Weekday], Field(max_length=7, description="Of a weekly one: on which days.")] = []
     times: Annotated[int, Field(ge=0, le=730, description="How many times in all; 0: without an end.")] = 0
@@ -177,7 +177,7 @@ def _create(workspace: Workspace, arguments: Create) -> str:
     start = times.parsed(arguments.start, zone)
     when = _when(start, times.parsed(arguments.end, zone) if arguments.end else None, arguments.zone or None)
     rules = ()
-    if arguments.repeat:
+    if arguments.repeat != "once":
         rules = (
             rule(
                 arguments.repeat,

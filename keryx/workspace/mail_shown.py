@@ -1,13 +1,23 @@
 """Mail as text for a model: small, and never without saying that there is more. Pure."""
 
+from collections.abc import Sequence
 from datetime import datetime, tzinfo
+from pathlib import Path
 
-from keryx.workspace.marking import THEIRS, people, person, piece, their_line
+from keryx.workspace.marking import LONGEST_LINE_CHARS, MARK, THEIRS, people, person, piece, their_line
 from keryx.workspace.models import Attachment, Message, MessageBrief, Page, Sent
+from keryx.workspace.plain import one_line, plain
 
-SUBJECT_CHARS = 70
-SNIPPET_CHARS = 60
+SUBJECT_CHARS = 60
+SNIPPET_CHARS = 40
+"""With these, twenty messages take some 3,500 characters, about a thousand tokens."""
+LABEL_CHARS = 30
+MOST_LABELS_SHOWN = 3
+"""Of one message in a list."""
+MOST_LABELS = 300
 MOST_ATTACHMENTS = 30
+PEOPLE_CHARS = 2_500
+"""Of a line that names people: it holds those that are named, and how many more there are."""
 _UNSAID = frozenset({"inbox", "unread", "sent"})
 """Labels that say nothing new in a list of what was found."""
 
@@ -18,21 +28,24 @@ def found(page: Page[MessageBrief], zone: tzinfo) -> str:
         return "No message found." if page.next is None else f"Nothing on this page; the next: page={page.next}"
     count = len(page.items)
     about = f" of about {page.about}" if page.about and page.about > count else ""
-    lines = [f"{count} {'message' if count == 1 else 'messages'}{about}, newest first. {THEIRS}"]
+    lines = [f"{count} {'message' if count == 1 else 'messages'}{about}, newest first. {THEIRS}", ""]
     for brief in page.items:
-        lines += ["", *_brief(brief, zone)]
+        lines += _brief(brief, zone)
     if page.next is not None:
         lines += ["", f"There are more: search_mail with the same query and page={page.next}"]
     return "\n".join(lines)
 
 
 def _brief(brief: MessageBrief, zone: tzinfo) -> list[str]:
-    marks = [*(["unread"] if brief.unread else []), *(label for label in brief.labels if label not in _UNSAID)]
+    labels = [one_line(label, LABEL_CHARS) for label in brief.labels if label not in _UNSAID]
+    marks = [*(["unread"] if brief.unread else []), *labels[:MOST_LABELS_SHOWN]]
+    if len(labels) > MOST_LABELS_SHOWN:
+        marks.append(f"{len(labels) - MOST_LABELS_SHOWN} more labels")
     # Of a thread of one, the thread's id is the message's.
     thread = "" if brief.thread_id == brief.id else f" thread {brief.thread_id}"
-    first = f"{brief.id}{thread}, {moment(brief.at, zone)}{''.join(f', {mark}' for mark in marks[:5])}"
-    subject = f"{person(brief.sender)}: {brief.subject or '(no subject)'}"
-    return [first, their_line(subject, SUBJECT_CHARS + 40), their_line(brief.snippet, SNIPPET_CHARS)]
+    first = f"{brief.id}{thread}, {moment(brief.at, zone)}{''.join(f', {mark}' for mark in marks)}"
+    subject = f"{person(brief.sender)}: {one_line(brief.subject, SUBJECT_CHARS) or '(no subject)'}"
+    return [first, their_line(subject), *([their_line(brief.snippet, SNIPPET_CHARS)] if brief.snippet.strip() else [])]
 
 
 def message(mail: Message, zone: tzinfo, *, start: int = 0, quoted: bool = False) -> str:
@@ -44,7 +57,7 @@ def thread(messages: list[Message], older: int, zone: tzinfo, *, most_chars: int
     """The newest messages of a thread, oldest first; each short, the newest as long as there is room."""
     lines = [f"{len(messages)} messages, oldest first. {THEIRS}"]
     if older:
-        lines.append(f"({older} older ones are not shown; search_mail finds them)")
+        lines.append(f"({older} older ones are not shown; search_mail for its subject finds them)")
     parts: list[str] = []
     left = most_chars
     for mail in reversed(messages):
@@ -67,14 +80,14 @@ def _message(mail: Message, zone: tzinfo, *, start: int = 0, quoted: bool = Fals
     lines = [
         f"message {brief.id}, thread {brief.thread_id}, {moment(brief.at, zone)}{', unread' if brief.unread else ''}",
         their_line(f"From: {person(brief.sender)}"),
-        their_line(f"To: {people(brief.to)}", 1_000),
+        their_line(f"To: {people(brief.to)}", PEOPLE_CHARS),
     ]
     if mail.cc:
-        lines.append(their_line(f"Cc: {people(mail.cc)}", 1_000))
+        lines.append(their_line(f"Cc: {people(mail.cc)}", PEOPLE_CHARS))
     lines += [their_line(f"Subject: {brief.subject or '(no subject)'}", 300), ""]
-    how = f"read_message with message_id={brief.id} from_character={{at}}"
+    how = f"read_message with message_id={brief.id}{' quoted=true' if quoted else ''} from_character="
     text = mail.quoted if quoted else mail.text
-    lines.append(piece(text, start, how + (" quoted=true" if quoted else "")) or "(no text)")
+    lines.append(piece(text, start, how) or "(no text)")
     if mail.quoted and not quoted:
         count = mail.quoted.count("\n") + 1
         lines.append(f"({count} {'line' if count == 1 else 'lines'} quoted from before are folded away: quoted=true)")
@@ -85,6 +98,19 @@ def _message(mail: Message, zone: tzinfo, *, start: int = 0, quoted: bool = Fals
         if len(mail.attachments) > MOST_ATTACHMENTS:
             lines.append(f"(and {len(mail.attachments) - MOST_ATTACHMENTS} more)")
     return "\n".join(lines)
+
+
+def labels(names: Sequence[str]) -> str:
+    """Which labels there are; the first of very many."""
+    lines = [one_line(name, LONGEST_LINE_CHARS) for name in names[:MOST_LABELS]]
+    if len(names) > MOST_LABELS:
+        lines.append(f"(and {len(names) - MOST_LABELS} more; list_labels with a part of their names finds them)")
+    return "\n".join(["The labels there are:", *lines]) if names else "There is no such label."
+
+
+def saved(path: Path, count: int) -> str:
+    """What became of an attachment."""
+    return f"Saved, {size(count)}. Where, by a name that is the sender's:\n{MARK}{plain(str(path))}"
 
 
 def _attachment(attachment: Attachment) -> str:

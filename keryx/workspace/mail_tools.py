@@ -10,7 +10,7 @@ from keryx.workspace.features import Feature
 from keryx.workspace.headers import people
 from keryx.workspace.models import Letter, Person
 from keryx.workspace.plain import one_line
-from keryx.workspace.tool import Arguments, Id, Nothing, PageToken, Tool
+from keryx.workspace.tool import Arguments, Id, PageToken, Tool
 from keryx.workspace.workspace import Workspace
 
 THREAD_CHARS = 12_000
@@ -64,7 +64,7 @@ class Save(Arguments):
 
 class Write(Arguments):
     to: Annotated[_People, Field(min_length=1)]
-    subject: Annotated[str, Field(max_length=900)]
+    subject: Annotated[str, Field(max_length=900, description="What it is about, on one line.")]
     text: _Text
     cc: _People = []
     bcc: _People = []
@@ -97,6 +97,10 @@ class OneDraft(Arguments):
     draft_id: Annotated[Id, Field(description="The draft's id, as draft_mail or draft_reply gave it.")]
 
 
+class Named(Arguments):
+    named: Annotated[str, Field(max_length=225, description="A part of their names; empty: all of them.")] = ""
+
+
 class Label(Arguments):
     message_ids: _Ids
     add: Annotated[_Labels, Field(description='Labels to put on: "work/invoices", "starred", "important".')] = []
@@ -124,7 +128,7 @@ def _read_thread(workspace: Workspace, arguments: ReadThread) -> str:
 
 def _save(workspace: Workspace, arguments: Save) -> str:
     path = workspace.mailbox.save(arguments.message_id, arguments.number, name=arguments.name or None)
-    return f"Saved as {path.name}, {shown.size(path.stat().st_size)}: {path}"
+    return shown.saved(path, path.stat().st_size)
 
 
 def _draft(workspace: Workspace, arguments: Write) -> str:
@@ -152,8 +156,9 @@ def _send_draft(workspace: Workspace, arguments: OneDraft) -> str:
     return shown.sent(workspace.mailbox.send_draft(arguments.draft_id), "The draft")
 
 
-def _labels(workspace: Workspace, arguments: Nothing) -> str:
-    return "The labels there are:\n" + "\n".join(workspace.mailbox.labels())
+def _labels(workspace: Workspace, arguments: Named) -> str:
+    part = arguments.named.casefold()
+    return shown.labels([label for label in workspace.mailbox.labels() if part in label.casefold()])
 
 
 def _label(workspace: Workspace, arguments: Label) -> str:
@@ -248,7 +253,7 @@ MAIL_TOOLS = (
     Tool(
         *("list_labels", "List labels", "Looking at the mail's labels"),
         "The names of the labels that messages can have.",
-        *(Nothing, _READ, _labels),
+        *(Named, _READ, _labels),
         read_only=True,
     ),
     Tool(

@@ -22,7 +22,7 @@ def their_line(text: str, limit: int = LONGEST_LINE_CHARS) -> str:
 
 
 def piece(text: str, start: int, how: str) -> str:
-    """A marked part of `text` from character `start` on; `how` says how to ask for the rest, from "{at}" on."""
+    """A marked part of `text` from character `start` on; `how` and then the number ask for the rest."""
     text = plain(text)
     start = max(0, min(start, len(text)))
     end = _good_end(text, start)
@@ -30,7 +30,7 @@ def piece(text: str, start: int, how: str) -> str:
     if start:
         shown.insert(0, f"(from character {start} of {len(text)})")
     if end < len(text):
-        shown.append(f"({len(text) - end} more characters: {how.format(at=end)})")
+        shown.append(f"({len(text) - end} more characters: {how}{end})")
     return "\n".join(shown)
 
 

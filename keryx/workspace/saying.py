@@ -1,60 +1,92 @@
 """What calling a tool would do, in words for the ear: what the owner hears before they allow it. Pure."""
 
-import re
 from collections.abc import Callable, Mapping
+from datetime import date, datetime
 from typing import Any
 
+from keryx.workspace.headers import people
 from keryx.workspace.plain import one_line
 
 MOST_CHARS = 220
 """One breath, about."""
 MOST_NAMED = 3
+WHO_CHARS = 130
+"""Of everybody who is named; whoever is not is counted."""
+NAME_CHARS = 30
+ADDRESS_CHARS = 50
+MOST_LOOKED_AT = 1_000
+"""More of anything than a tool takes is not counted."""
 
-_ADDRESS = re.compile(r"^\s*(?P<name>[^<>]*?)\s*<(?P<address>[^<>]*)>\s*$")
 _Given = Mapping[str, Any]
 
 
-def asked(tool: str, arguments: Any) -> str:
+def asked(tool: Any, arguments: Any) -> str:
     """After "Claude wants to": "send a mail to Anna Berg, subject: Invoice 12". Never raises, whatever it is given."""
     given = arguments if isinstance(arguments, Mapping) else {}
-    say = _SAYINGS.get(tool)
+    say = _SAYINGS.get(tool) if isinstance(tool, str) else None
     text = say(given) if say else f"use {_words(tool, 60).replace('_', ' ') or 'a tool'} on your mail and calendar"
     return _words(text, MOST_CHARS)
 
 
 def _words(value: Any, most: int = 80) -> str:
-    """A value as words; nothing that is neither text nor number says anything."""
-    return one_line(str(value), most) if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
+    """A value as words; nothing that is neither text nor a number says anything."""
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 10**15:
+        return str(value)
+    return one_line(value, most) if isinstance(value, str) else ""
 
 
-def _list(value: Any) -> list[str]:
-    values = value if isinstance(value, list | tuple) else [value]
-    return [words for each in values if (words := _words(each))]
+def _list(value: Any) -> list[Any]:
+    return list(value[:MOST_LOOKED_AT]) if isinstance(value, list | tuple) else [value]
 
 
-def _who(value: Any) -> str:
-    """People as they are called, else by their address; of many, the first and how many more."""
-    everybody = _list(value)
-    named = [_called(each) for each in everybody[:MOST_NAMED]]
-    if len(everybody) > MOST_NAMED:
-        return f"{', '.join(named)} and {len(everybody) - MOST_NAMED} more"
-    return f"{', '.join(named[:-1])} and {named[-1]}" if len(named) > 1 else "".join(named)
+def _texts(value: Any) -> list[str]:
+    return [each for each in _list(value) if isinstance(each, str) and one_line(each)]
+
+
+def _who(values: list[str]) -> str:
+    """People by name and address; of many, the first and how many more."""
+    named: list[str] = []
+    for each in values[:MOST_NAMED]:
+        called = _called(each)
+        if named and len(", ".join([*named, called])) > WHO_CHARS:
+            break
+        named.append(called)
+    if len(values) > len(named):
+        return f"{', '.join(named)} and {len(values) - len(named)} more"
+    return _and(named)
 
 
 def _called(written: str) -> str:
-    # The address is said as well: a name is whatever somebody wrote before it.
-    match = _ADDRESS.match(written)
-    name = match["name"].strip(" \"'") if match else ""
-    return f"{name}, {match['address']}" if match and name else match["address"] if match else written
+    """Read as the tool itself reads it; the address is always said: a name is whatever somebody wrote before it."""
+    found = people(written)
+    if len(found) != 1 or not found[0].address:
+        return _words(written, ADDRESS_CHARS)
+    name, address = _words(found[0].name, NAME_CHARS), _words(found[0].address, 1_000)
+    if len(address) > ADDRESS_CHARS:  # whose it is stands at its end
+        address = f"{address[:12]}…{address[13 - ADDRESS_CHARS :]}"
+    return f"{name}, {address}" if name else address
+
+
+def _and(words: list[str]) -> str:
+    return f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else "".join(words)
+
+
+def _few(values: list[str]) -> str:
+    """Labels; of many, the first and how many more."""
+    named = [_words(each, NAME_CHARS) for each in values[:MOST_NAMED]]
+    more = len(values) - len(named)
+    return (
+        f"the labels {', '.join(named)} and {more} more" if more else f"the label{'s' * (len(named) > 1)} {_and(named)}"
+    )
 
 
 def _count(value: Any, one: str, many: str) -> str:
-    count = len(_list(value))
-    return f"{count} {many}" if count != 1 else one
+    count = len(_texts(value))
+    return f"{count or 'some'} {many}" if count != 1 else one
 
 
 def _files(given: _Given) -> str:
-    return f", with {_count(given['files'], 'a file', 'files')}" if _list(given.get("files")) else ""
+    return f", with {_count(given['files'], 'a file', 'files')}" if _texts(given.get("files")) else ""
 
 
 def _subject(given: _Given) -> str:
@@ -64,8 +96,7 @@ def _subject(given: _Given) -> str:
 
 def _letter(verb: str) -> Callable[[_Given], str]:
     def say(given: _Given) -> str:
-        others = [each for name in ("cc", "bcc") for each in _list(given.get(name))]
-        receivers = _who([*_list(given.get("to")), *others])
+        receivers = _who([each for name in ("to", "cc", "bcc") for each in _texts(given.get(name))])
         return f"{verb} to {receivers or 'somebody'}{_files(given)}{_subject(given)}"
 
     return say
@@ -82,10 +113,8 @@ def _answer(verb: str) -> Callable[[_Given], str]:
 
 def _labels(given: _Given) -> str:
     messages = _count(given.get("message_ids"), "a message", "messages")
-    parts = [
-        *([f"put {', '.join(_list(given.get('add')))} on"] if _list(given.get("add")) else []),
-        *([f"take {', '.join(_list(given.get('remove')))} off"] if _list(given.get("remove")) else []),
-    ]
+    add, remove = _texts(given.get("add")), _texts(given.get("remove"))
+    parts = [*([f"put {_few(add)} on"] if add else []), *([f"take {_few(remove)} off"] if remove else [])]
     return f"{' and '.join(parts) or 'change the labels of'} {messages}"
 
 
@@ -98,21 +127,35 @@ def _every(given: _Given) -> str:
     return ", every time it recurs" if given.get("all_of_them") is True else ""
 
 
-def _time(given: _Given, name: str = "start") -> str:
-    return _words(given.get(name), 40).replace("T", " at ")
+def _time(given: _Given) -> str:
+    """ "Friday, 4 December at 16:00"; what cannot be read so is said as it stands."""
+    said = _words(given.get("start"), 40)
+    zone = _words(given.get("zone"), 40)
+    try:
+        when = date.fromisoformat(said) if len(said) == len("2026-12-04") else datetime.fromisoformat(said)
+    except ValueError:
+        return said
+    text = f"{when:%A}, {when.day} {when:%B}"
+    if isinstance(when, datetime):
+        text += f" at {when:%H:%M}{f' {when.tzname()}' if when.tzinfo else ''}"
+    return f"{text} in {zone.replace('_', ' ')}" if zone else text
 
 
 def _create(given: _Given) -> str:
-    return f"put {_event(given)} into your calendar{f', {_time(given)}' if _time(given) else ''}"
+    often = _words(given.get("repeat"), 20)
+    recurs = f", {often}" if often not in ("", "once") else ""
+    return f"put {_event(given)} into your calendar{f', {_time(given)}' if _time(given) else ''}{recurs}"
 
 
 def _invite(given: _Given) -> str:
-    return f"invite {_who(given.get('guests')) or 'somebody'} to {_event(given)}{_every(given)}"
+    return f"invite {_who(_texts(given.get('guests'))) or 'somebody'} to an event{_every(given)}"
 
 
 def _change(given: _Given) -> str:
-    changed = [name for name in ("title", "where", "description") if name in given]
-    return f"change the {' and '.join(changed) or 'details'} of an event{_every(given)}, which its guests see"
+    names = {"title": "title", "where": "place", "description": "description"}
+    changed = [f"{said}, to: {_words(given[name], 30)}" for name, said in names.items() if _words(given.get(name))]
+    changed += [f"{said}, to nothing" for name, said in names.items() if given.get(name) == ""]
+    return f"change an event's {' and '.join(changed) or 'details'}{_every(given)}; its guests see that"
 
 
 def _move(given: _Given) -> str:
@@ -144,7 +187,7 @@ _SAYINGS: dict[str, Callable[[_Given], str]] = {
     "draft_reply": _answer("draft an answer to"),
     "send_mail": _letter("send a mail"),
     "reply": _answer("answer"),
-    "send_draft": lambda given: "send a draft that it wrote",
+    "send_draft": lambda given: "send one of the drafts in your mailbox",
     "list_labels": lambda given: "look at the labels of your mail",
     "label_messages": _labels,
     "archive_messages": lambda given: f"archive {_count(given.get('message_ids'), 'a message', 'messages')}",

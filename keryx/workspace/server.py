@@ -6,14 +6,14 @@ of tools. Standard output carries MCP and nothing else.
 
 import asyncio
 import contextlib
+import gc
 import importlib.metadata
+import importlib.util
 import logging
 import os
 import signal
 import sys
-import threading
-from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ from keryx.errors import ConfigError, KeryxError
 from keryx.workspace.auth import INSTALL, LOGIN, installed
 from keryx.workspace.features import GRANTS, Feature
 from keryx.workspace.marking import THEIRS
+from keryx.workspace.plain import one_line
 from keryx.workspace.tool import Tool
 from keryx.workspace.tools import TOOLS
 from keryx.workspace.workspace import Workspace
@@ -34,6 +35,8 @@ _LOG = logging.getLogger(__name__)
 NAME = "workspace"
 MOST_AT_ONCE = 8
 """Calls that may be at Google at a time; more wait their turn."""
+LOAD_AFTER_S = 0.2
+"""After the list of tools went out; what is loaded then must not hold it up."""
 
 
 class Desk:
@@ -41,7 +44,8 @@ class Desk:
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
-        self._turns = asyncio.Semaphore(MOST_AT_ONCE)
+        # Not the loop's own threads: the end of the loop would wait for what hangs at Google.
+        self._threads = ThreadPoolExecutor(MOST_AT_ONCE, thread_name_prefix="call")
 
     def granted(self) -> frozenset[Feature] | None:
         """What the owner has granted; None: nobody is signed in, or it cannot be read, which each call then says."""
@@ -70,7 +74,10 @@ class Desk:
         return "\n".join(lines)
 
     async def call(self, name: str, arguments: dict[str, Any] | None) -> tuple[str, bool]:
-        """What came of calling a tool, in words, and whether it failed. A cancellation ends the wait, not the call."""
+        """What came of calling a tool, in words, and whether it failed.
+
+        A cancellation ends the wait, and the call unless that has begun.
+        """
         tool = TOOLS.get(name)
         if tool is None:
             return f"there is no tool {name[:60]!r}; there is {', '.join(each.name for each in self.tools())}", True
@@ -78,8 +85,8 @@ class Desk:
             parsed = tool.parse(arguments)
             if not installed():
                 raise ConfigError(f"mail and calendar need Google's own packages; the owner has to run {INSTALL}")
-            async with self._turns:
-                return await in_thread(lambda: self._done(tool, parsed)), False
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(self._threads, self._done, tool, parsed), False
         except KeryxError as error:
             return str(error), True
         except Exception:  # the edge of one call: the next one may work
@@ -92,19 +99,15 @@ class Desk:
             raise ConfigError(f"the owner has not granted that Keryx may {words}; they can with {LOGIN}")
         return tool.run(self._workspace, arguments)
 
+    def load(self) -> None:
+        """Have what the first call takes loaded, if anybody is signed in."""
+        if installed() and self._workspace.account.signed_in:
+            self._threads.submit(self._load)
 
-async def in_thread(work: Callable[[], str]) -> str:
-    """What `work` comes to, in a thread that does not hold up the end of the process."""
-    done: Future[str] = Future()
-
-    def run() -> None:
-        try:
-            done.set_result(work())
-        except BaseException as error:  # raised again where it is waited for
-            done.set_exception(error)
-
-    threading.Thread(target=run, daemon=True, name="call").start()
-    return await asyncio.wrap_future(done)
+    def _load(self) -> None:
+        with contextlib.suppress(KeryxError):
+            self._workspace.google.gmail()
+            self._workspace.google.calendar()
 
 
 def server_of(desk: Desk) -> "Server[Any]":
@@ -113,6 +116,7 @@ def server_of(desk: Desk) -> "Server[Any]":
     from mcp.server.lowlevel import Server
 
     async def list_tools(context: Any, params: Any) -> "mcp_types.ListToolsResult":
+        asyncio.get_running_loop().call_later(LOAD_AFTER_S, desk.load)
         return types.ListToolsResult(tools=[_described(tool) for tool in await asyncio.to_thread(desk.tools)])
 
     async def call_tool(context: Any, params: "mcp_types.CallToolRequestParams") -> "mcp_types.CallToolResult":
@@ -149,11 +153,20 @@ def _described(tool: Tool) -> "mcp_types.Tool":
 
 
 def serve(folder: Path, *, zone: str, api_url: str | None = None, files: Path | None = None) -> None:
-    """Serve until the client closes its end or the process is told to stop; ends within a moment then."""
-    workspace = Workspace(folder, zone=zone, api_url=api_url, save_in=files)
-    threading.Thread(target=_load, args=(workspace,), daemon=True, name="load").start()
+    """Serve until the client closes its end or the process is told to stop; ends the process within a moment then.
+
+    `ConfigError` for a zone that there is none of, or when the SDK is not installed.
+    """
+    try:
+        workspace = Workspace(folder, zone=zone, api_url=api_url, save_in=files)
+    except (KeyError, ValueError, OSError):
+        raise ConfigError(f'"{one_line(zone, 60)}" is no time zone; give one such as Europe/Berlin') from None
+    if importlib.util.find_spec("mcp") is None:
+        raise ConfigError(f"serving mail and calendar needs more packages: run {INSTALL}, then this again")
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, _stop)
+    # Nothing of what is imported now is ever garbage, and looking for some takes a fifth of the start.
+    gc.disable()
     with contextlib.suppress(BrokenPipeError, KeyboardInterrupt):
         asyncio.run(_served(workspace))
     _stop()
@@ -163,16 +176,10 @@ async def _served(workspace: Workspace) -> None:
     from mcp.server.stdio import stdio_server
 
     server = server_of(Desk(workspace))
+    gc.freeze()
+    gc.enable()
     async with stdio_server() as (read, write):
         await server.run(read, write, server.create_initialization_options())
-
-
-def _load(workspace: Workspace) -> None:
-    """Load what the first call takes."""
-    with contextlib.suppress(KeryxError):
-        if workspace.account.signed_in:
-            workspace.google.gmail()
-            workspace.google.calendar()
 
 
 def _stop(*_: Any) -> None:

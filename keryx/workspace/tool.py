@@ -57,7 +57,7 @@ class Tool:
     """The same call again has no further effect."""
 
     def schema(self) -> dict[str, Any]:
-        """Its arguments as a JSON schema, as plain as models and agents like it: no references, no titles."""
+        """Its arguments as a JSON schema, as plain as models and agents like it: no references, choices or titles."""
         return _plain(self.arguments.model_json_schema())
 
     def parse(self, arguments: Mapping[str, Any] | None) -> Arguments:
@@ -79,6 +79,9 @@ def _fault(place: tuple[int | str, ...], message: str) -> str:
 
 def _plain(schema: Any) -> Any:
     if isinstance(schema, dict):
+        match schema:
+            case {"anyOf": [dict(kind), {"type": "null"}], **others}:  # what may be left out, and is null inside
+                schema = {**kind, **{key: value for key, value in others.items() if value is not None}}
         return {key: _plain(value) for key, value in schema.items() if not (key == "title" and isinstance(value, str))}
     if isinstance(schema, list):
         return [_plain(value) for value in schema]

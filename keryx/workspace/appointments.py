@@ -1,6 +1,7 @@
 """Making, changing and answering events: nothing is made twice, nor written over what has changed meanwhile."""
 
 import base64
+import contextlib
 import dataclasses
 import hashlib
 import json
@@ -11,7 +12,7 @@ from datetime import date, datetime
 from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
-from keryx.errors import NotFound, Refused
+from keryx.errors import KeryxError, NotFound, Refused
 from keryx.workspace.events import Resource, event_of, time_fields
 from keryx.workspace.faults import AlreadyThere, Changed, Gone, MaybeDone
 from keryx.workspace.google import Google
@@ -100,6 +101,8 @@ class Appointments:
 
         def changed(resource: Resource) -> Fields:
             self._organised_by_owner(resource, "invite people to it")
+            if resource.get("attendeesOmitted"):
+                raise Refused("Google does not show who else is invited, and they would be left out; invite them there")
             there = [dict(each) for each in resource.get("attendees") or ()]
             known = {str(each.get("email", "")).casefold() for each in there}
             wanted = {guest.address.casefold(): guest for guest in guests}
@@ -151,19 +154,19 @@ class Appointments:
         """
 
         occurrence = self.read(event_id, calendar)
-        whole = all_of_them or bool(occurrence.get("recurrence"))
 
         def changed(resource: Resource) -> Fields:
             self._organised_by_owner(resource, "move it")
-            event, now = self._event(resource, calendar), self._event(occurrence, calendar).when
-            if not (whole and event.rules):
-                return time_fields(moved(now, start, end, zone))
-            planned = self._event({**occurrence, **_planned(occurrence)}, calendar).when
+            event = self._event(resource, calendar)
+            if not event.rules:
+                return time_fields(moved(event.when, start, end, zone))
+            now, planned = (
+                self._event(each, calendar).when for each in (occurrence, {**occurrence, **_planned(occurrence)})
+            )
             when, rules = moved_series(event, planned, now, start, end, zone)
             return {**time_fields(when), "recurrence": list(rules)}
 
-        doing = "move the series" if whole else "move the event"
-        return self._change(event_id, calendar, changed, all_of_them, doing=doing)
+        return self._change(event_id, calendar, changed, all_of_them, doing="move the event")
 
     def delete(self, event_id: str, calendar: str, *, all_of_them: bool = False) -> Event:
         """Delete an event; its guests are told. What was deleted, as it last was."""
@@ -173,13 +176,12 @@ class Appointments:
             calendarId=calendar, eventId=event.id, sendUpdates="all" if event.guests else "none"
         )
         request.headers["If-Match"] = event.etag
-        try:
-            self._google.ask(request, doing="delete the event", once=True)
-        except Gone:
-            pass  # somebody else was quicker
-        except MaybeDone:
-            if self._kept(event.id, calendar) is not None:
+        with contextlib.suppress(Gone):  # somebody else was quicker, or the first try, which came late
+            try:
                 self._google.ask(request, doing="delete the event", once=True)
+            except MaybeDone as lost:
+                if self._looked_up(event.id, calendar, lost) is not None:
+                    self._delete_again(request, event.id, calendar)
         return event
 
     def answer(
@@ -201,13 +203,28 @@ class Appointments:
 
         return self._change(event_id, calendar, changed, all_of_them, doing="answer the invitation")
 
+    def _delete_again(self, request: Any, event_id: str, calendar: str) -> None:
+        try:
+            self._google.ask(request, doing="delete the event", once=True)
+        except Changed as changed_since:  # a deletion is a change, too
+            if self._looked_up(event_id, calendar, changed_since) is not None:
+                raise
+
     def _made(self, body: Fields, calendar: str) -> Resource:
         request = self._events().insert(calendarId=calendar, body=body, sendUpdates="none")
         try:
             return self._google.ask(request, doing="make the event", once=True)
-        except MaybeDone:
+        except MaybeDone as lost:
+            there = self._looked_up(body["id"], calendar, lost)
+            if there is not None:
+                return there
+        try:
+            return self._google.ask(request, doing="make the event", once=True)
+        except AlreadyThere:
             there = self._kept(body["id"], calendar)
-            return there or self._google.ask(request, doing="make the event", once=True)
+            if there is None:
+                raise
+            return there  # by the first try, which came late
 
     # -- one change ------------------------------------------------------------------------------------------------
 
@@ -232,13 +249,18 @@ class Appointments:
         request.headers["If-Match"] = str(resource.get("etag", ""))
         try:
             return self._event(self._google.ask(request, doing=doing, once=True), calendar)
-        except MaybeDone:
-            there = self.read(str(resource["id"]), calendar)
-            if there.get("etag") != resource.get("etag"):
-                if _holds(there, fields):
-                    return self._event(there, calendar)  # it had arrived; only the answer was lost
-                raise Changed("the event was changed meanwhile; look at it again") from None
-            return self._event(self._google.ask(request, doing=doing, once=True), calendar)
+        except MaybeDone as lost:
+            there = self._looked_up(resource["id"], calendar, lost)
+        if there is not None and there.get("etag") == resource.get("etag"):
+            try:
+                return self._event(self._google.ask(request, doing=doing, once=True), calendar)
+            except Changed as changed_since:  # perhaps by the first try, which came late
+                there = self._looked_up(resource["id"], calendar, changed_since)
+        if there is None:
+            raise Gone("that event has been deleted; list the events again")
+        if not _holds(there, fields):
+            raise Changed("the event was changed meanwhile; look at it again")
+        return self._event(there, calendar)  # it had arrived; only the answer was lost
 
     def _meant(self, resource: Resource, calendar: str, all_of_them: bool) -> Resource:
         """The series of an occurrence, when all of them are meant."""
@@ -251,6 +273,13 @@ class Appointments:
             return self.read(event_id, calendar)
         except NotFound:
             return None
+
+    def _looked_up(self, event_id: str, calendar: str, lost: KeryxError) -> Resource | None:
+        """The same, to see what became of something; raises `lost` when that cannot be found out."""
+        try:
+            return self._kept(event_id, calendar)
+        except KeryxError:
+            raise lost from None
 
     def _organised_by_owner(self, resource: Resource, doing: str) -> None:
         organiser = resource.get("organizer") or {}

@@ -63,8 +63,10 @@ def thread(messages: list[Message], older: int, zone: tzinfo, *, most_chars: int
     for mail in reversed(messages):
         part = _message(mail, zone)
         if parts and len(part) > left:
-            lines.append(f"({len(messages) - len(parts)} earlier ones left out; read_message reads one)")
-            lines += [_pointer(each, zone) for each in messages[: len(messages) - len(parts)]]
+            earlier = messages[: len(messages) - len(parts)]
+            count = "1 earlier one" if len(earlier) == 1 else f"{len(earlier)} earlier ones"
+            lines.append(f"({count} left out; read_message reads one)")
+            lines += [_pointer(each, zone) for each in earlier]
             break
         parts.insert(0, part)
         left -= len(part)

@@ -1,34 +1,28 @@
 """The owner's calendars: what is in them, and when there is time; `appointments` changes them."""
 
-import base64
-import binascii
-import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from keryx.errors import KeryxError, NotFound, Refused, Unavailable
+from keryx.errors import NotFound, Refused
 from keryx.workspace.appointments import Appointments
 from keryx.workspace.events import Resource, event_of
 from keryx.workspace.free_time import Hours, Span, free_slots
 from keryx.workspace.google import Google
 from keryx.workspace.models import CalendarBrief, Event, Page, Slot
+from keryx.workspace.occurrences import PRIMARY, Occurrences, Place
 from keryx.workspace.plain import one_line
-from keryx.workspace.times import as_moment, later, plus, to_google
+from keryx.workspace.times import later, plus, to_google
 
-PRIMARY = "primary"
-MOST_LISTED = 100
-"""Events on one page."""
 MOST_CALENDARS = 50
 MOST_PAGES = 20
-"""So many pages of one calendar are read to get past what was shown before."""
+"""So many pages of the list of calendars are read."""
 WHOLE_WINDOW = timedelta(hours=12)
 """Free time in a window of at most this length is looked for in all of it, not only in the hours of a day."""
 LONGEST_FREE_SPAN = timedelta(days=90)
 
 _LISTED_FIELDS = "items(id,summary,summaryOverride,timeZone,primary,selected,hidden,accessRole),nextPageToken"
-_Cursor = tuple[datetime, frozenset[str]]
 
 
 class Calendars:
@@ -66,24 +60,13 @@ class Calendars:
         """What is on between two moments, in order; of what recurs each occurrence. All-day ones begin at midnight.
 
         `calendars`: ids or names; none: those that the person has ticked. `query`: words in an event or its guests.
-        What stands in several calendars is listed once. `page`: what the page before named as the next.
+        What stands in several calendars is listed once. `page`: what the page before named as the next. Descriptions
+        are left out; `event` has them.
         """
-        most = max(1, min(most, MOST_LISTED))
-        after = _cursor(page) if page else None
-        ids = self.found(calendars) if calendars else self._selected()
-        found: dict[tuple[str, str], tuple[datetime, str, Event]] = {}
-        more = False
-        for calendar, resources, cut in self._occurrences(ids, start, end, query, most, after, named=bool(calendars)):
-            more = more or cut
-            for resource in resources:
-                event = event_of(resource, calendar, self.zone)
-                begins = as_moment(event.when.start, self.zone)
-                key = (str(resource.get("iCalUID") or event.id), begins.astimezone(UTC).isoformat())
-                found.setdefault(key, (begins, event.id, event))
-        ordered = sorted(found.values(), key=lambda each: (each[0].astimezone(UTC), not each[2].when.all_day, each[1]))
-        shown = ordered[:most]
-        next_page = _page(shown, after) if shown and (more or len(ordered) > most) else None
-        return Page([event for _, _, event in shown], next_page)
+        places = self._places(calendars) if calendars else self._ticked()
+        return Occurrences(self._google, self.zone).page(
+            places, start, end, query=query, most=most, page=page, strict=bool(calendars)
+        )
 
     def free(
         self,
@@ -103,41 +86,45 @@ class Calendars:
         """
         if later(end, plus(start, LONGEST_FREE_SPAN)):
             raise Refused("that is more than three months; look for free time in less")
+        if hours is None and later(end, plus(start, WHOLE_WINDOW)):
+            hours = Hours()
         now = self._google.account.clock.now()
         start = max(start, now, key=lambda moment: moment.astimezone(UTC))
         if not later(end, start):
             return []
-        ids = self.found(calendars) if calendars else self._selected()
+        ids = [place.id for place in (self._places(calendars) if calendars else self._ticked())]
         asked = list(dict.fromkeys([*ids, *people]))
         if len(asked) > MOST_CALENDARS:
             raise Refused(f"free time is looked for in at most {MOST_CALENDARS} calendars; name fewer")
         body = {"timeMin": to_google(start), "timeMax": to_google(end), "items": [{"id": each} for each in asked]}
         answer = self._google.ask(self._google.calendar().freebusy().query(body=body), doing="look for free time")
-        if hours is None and later(end, plus(start, WHOLE_WINDOW)):
-            hours = Hours()
         length = timedelta(minutes=max(1, minutes))
         return free_slots((start, end), _busy(answer, asked), length=length, zone=self.zone, hours=hours)
 
     def found(self, named: Sequence[str]) -> list[str]:
-        """The ids of calendars that are given by id or by name; `NotFound` names those there are."""
-        if all(each == PRIMARY for each in named):
-            return list(dict.fromkeys(named))
-        briefs = self.calendars()
-        ids = {brief.id: PRIMARY if brief.primary else brief.id for brief in briefs} | {PRIMARY: PRIMARY}
-        by_name = {brief.name.casefold(): ids[brief.id] for brief in reversed(briefs)}
-        found = []
-        for each in named:
-            calendar = ids.get(each) or by_name.get(" ".join(each.split()).casefold())
-            if calendar is None:
-                there = ", ".join(f'"{one_line(brief.name, 40)}"' for brief in briefs[:20])
-                raise NotFound(
-                    f'there is no calendar "{one_line(each, 60)}"; there is {there}',
-                    spoken="I can't find a calendar by that name.",
-                )
-            found.append(calendar)
-        return list(dict.fromkeys(found))
+        """The ids of calendars that are given by id or by name; `NotFound` for one there is not."""
+        return [place.id for place in self._places(named)]
 
     # -- asking ----------------------------------------------------------------------------------------------------
+
+    def _places(self, named: Sequence[str]) -> list[Place]:
+        if all(each == PRIMARY for each in named):
+            return [Place(PRIMARY)][: len(named)]
+        briefs = self.calendars()
+        places = {brief.id: _place(brief) for brief in briefs}
+        by_name = {brief.name.casefold(): places[brief.id] for brief in reversed(briefs)}
+        places[PRIMARY] = next((_place(brief) for brief in briefs if brief.primary), Place(PRIMARY))
+        found = []
+        for each in named:
+            place = places.get(each) or by_name.get(" ".join(each.split()).casefold())
+            if place is None:
+                # Not by their names: those are other people's words, and this is a line of ours.
+                raise NotFound(
+                    f'there is no calendar "{one_line(each, 60)}"; list_calendars says which there are',
+                    spoken="I can't find a calendar by that name.",
+                )
+            found.append(place)
+        return list(dict.fromkeys(found))
 
     def _listed(self) -> list[Resource]:
         calendar_list = self._google.calendar().calendarList()
@@ -152,65 +139,22 @@ class Calendars:
                 break
         return sorted(listed, key=lambda each: not each.get("primary"))
 
-    def _selected(self) -> list[str]:
+    def _ticked(self) -> list[Place]:
         """Their own calendar and those that they have ticked."""
-        ids = [
-            PRIMARY if each.get("primary") else str(each["id"])
+        places = [
+            _place(_brief(each))
             for each in self._listed()
             if each.get("primary") or (each.get("selected") and not each.get("hidden"))
         ]
-        return ids[:MOST_CALENDARS] or [PRIMARY]
+        return places[:MOST_CALENDARS] or [Place(PRIMARY)]
 
-    def _occurrences(
-        self,
-        calendars: Sequence[str],
-        start: datetime,
-        end: datetime,
-        query: str,
-        most: int,
-        after: _Cursor | None,
-        *,
-        named: bool,
-    ) -> Iterator[tuple[str, list[Resource], bool]]:
-        """Of each calendar the next `most` or so that were not shown yet, and whether it has more."""
-        events = self._google.calendar().events()
-        asked = {
-            "singleEvents": True,
-            "orderBy": "startTime",
-            "timeMin": to_google(start),
-            "timeMax": to_google(end),
-            "maxResults": min(most + 1, 250),
-            "timeZone": self.zone.key,
-            **({"q": query} if query else {}),
-        }
-        requests = {calendar: events.list(calendarId=calendar, **asked) for calendar in calendars}
-        kept: dict[str, list[Resource]] = {calendar: [] for calendar in calendars}
-        for _ in range(MOST_PAGES):
-            answers = self._google.ask_all(list(requests.values()), doing="look into the calendar")
-            waiting = {}
-            for calendar, answer in zip(requests, answers, strict=True):
-                if isinstance(answer, KeryxError):
-                    if named or not isinstance(answer, Refused):
-                        raise answer
-                    continue  # one that is ticked and was taken away
-                kept[calendar] += [each for each in answer.get("items", []) if self._is_new(each, calendar, after)]
-                token = answer.get("nextPageToken")
-                if token and len(kept[calendar]) <= most:
-                    waiting[calendar] = events.list(calendarId=calendar, **asked, pageToken=token)
-            requests = waiting
-            if not requests:
-                break
-        else:
-            raise Unavailable("there is too much in the calendar for one question; ask for a shorter time")
-        for calendar, resources in kept.items():
-            yield calendar, resources, len(resources) > most
 
-    def _is_new(self, resource: Resource, calendar: str, after: _Cursor | None) -> bool:
-        if after is None:
-            return True
-        event = event_of(resource, calendar, self.zone)
-        begins = as_moment(event.when.start, self.zone).astimezone(UTC)
-        return begins > after[0] or (begins == after[0] and event.id not in after[1])
+def _place(brief: CalendarBrief) -> Place:
+    try:
+        zone = ZoneInfo(brief.zone)
+    except (KeyError, ValueError, OSError):
+        zone = None  # a name that only Google knows
+    return Place(PRIMARY if brief.primary else brief.id, zone)
 
 
 def _brief(resource: Resource) -> CalendarBrief:
@@ -239,25 +183,3 @@ def _busy(answer: Any, asked: Iterable[str]) -> list[Span]:
 
 def _moment(said: str) -> datetime:
     return datetime.fromisoformat(said)
-
-
-# -- pages: where the last one ended, in words that only we read -------------------------------------------------------
-
-
-def _page(shown: Sequence[tuple[datetime, str, Event]], before: _Cursor | None) -> str:
-    last = shown[-1][0].astimezone(UTC)
-    ids = {event_id for begins, event_id, _ in shown if begins.astimezone(UTC) == last}
-    if before is not None and before[0] == last:
-        ids |= before[1]
-    return base64.urlsafe_b64encode(json.dumps([last.isoformat(), sorted(ids)]).encode()).decode().rstrip("=")
-
-
-def _cursor(page: str) -> _Cursor:
-    try:
-        last, ids = json.loads(base64.urlsafe_b64decode(page + "=" * (-len(page) % 4)))
-        moment = datetime.fromisoformat(last)
-        if moment.tzinfo is None or not all(isinstance(each, str) for each in ids):
-            raise ValueError
-        return moment.astimezone(UTC), frozenset(ids)
-    except (ValueError, TypeError, binascii.Error, RecursionError, OverflowError):
-        raise Refused("that is no page of this list; ask again from the beginning") from None

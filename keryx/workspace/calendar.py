@@ -5,10 +5,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from keryx.errors import NotFound, Refused
+from keryx.errors import KeryxError, NotFound, Refused, Unavailable
 from keryx.workspace.appointments import Appointments
 from keryx.workspace.events import Resource, event_of
-from keryx.workspace.free_time import Hours, Span, free_slots
+from keryx.workspace.free_time import Hours, Span, free_slots, usual_hours
 from keryx.workspace.google import Google
 from keryx.workspace.models import CalendarBrief, Event, Page, Slot
 from keryx.workspace.occurrences import PRIMARY, Occurrences, Place
@@ -18,8 +18,6 @@ from keryx.workspace.times import later, plus, to_google
 MOST_CALENDARS = 50
 MOST_PAGES = 20
 """So many pages of the list of calendars are read."""
-WHOLE_WINDOW = timedelta(hours=12)
-"""Free time in a window of at most this length is looked for in all of it, not only in the hours of a day."""
 LONGEST_FREE_SPAN = timedelta(days=90)
 
 _LISTED_FIELDS = "items(id,summary,summaryOverride,timeZone,primary,selected,hidden,accessRole),nextPageToken"
@@ -80,19 +78,19 @@ class Calendars:
     ) -> list[Slot]:
         """When there are at least `minutes` free, in the person's zone and not before now.
 
-        Over `calendars` (none: those that are ticked) and what other `people`, by address, show of theirs. `hours`
-        None: nine to six on weekdays, or all of a window that is at most half a day. Raises `NotFound` when a calendar
-        cannot be looked into, rather than taking it for free.
+        Over `calendars` (none: the person's own, as far as they are ticked) and what other `people`, by address, show
+        of theirs. `hours` None: nine to six on weekdays, of a weekend too when the window is one, or all of a window
+        that is at most half a day. Raises `NotFound` when a calendar cannot be looked into, rather than taking it for
+        free.
         """
         if later(end, plus(start, LONGEST_FREE_SPAN)):
             raise Refused("that is more than three months; look for free time in less")
-        if hours is None and later(end, plus(start, WHOLE_WINDOW)):
-            hours = Hours()
+        hours = hours or usual_hours((start, end), self.zone)
         now = self._google.account.clock.now()
         start = max(start, now, key=lambda moment: moment.astimezone(UTC))
         if not later(end, start):
             return []
-        ids = [place.id for place in (self._places(calendars) if calendars else self._ticked())]
+        ids = [place.id for place in (self._places(calendars) if calendars else self._ticked(own=True))]
         asked = list(dict.fromkeys([*ids, *people]))
         if len(asked) > MOST_CALENDARS:
             raise Refused(f"free time is looked for in at most {MOST_CALENDARS} calendars; name fewer")
@@ -139,12 +137,13 @@ class Calendars:
                 break
         return sorted(listed, key=lambda each: not each.get("primary"))
 
-    def _ticked(self) -> list[Place]:
-        """Their own calendar and those that they have ticked."""
+    def _ticked(self, *, own: bool = False) -> list[Place]:
+        """Their own calendar and those that they have ticked; `own`: but no others', whose time is not theirs."""
         places = [
             _place(_brief(each))
             for each in self._listed()
-            if each.get("primary") or (each.get("selected") and not each.get("hidden"))
+            if each.get("primary")
+            or (each.get("selected") and not each.get("hidden") and (not own or each.get("accessRole") == "owner"))
         ]
         return places[:MOST_CALENDARS] or [Place(PRIMARY)]
 
@@ -168,17 +167,31 @@ def _brief(resource: Resource) -> CalendarBrief:
 
 
 def _busy(answer: Any, asked: Iterable[str]) -> list[Span]:
-    calendars = answer.get("calendars", {})
+    """When any of them is; of a group, when any of its members is."""
+    groups, shown = answer.get("groups") or {}, answer.get("calendars") or {}
     spans: list[Span] = []
-    for calendar in asked:
-        shown = calendars.get(calendar) or {}
-        if calendar not in calendars or shown.get("errors"):
-            raise NotFound(
-                f"{one_line(calendar, 80)} does not show when it is free; leave it out, or ask them",
-                spoken="I can't see into one of those calendars.",
-            )
-        spans += [(_moment(each["start"]), _moment(each["end"])) for each in shown.get("busy", ())]
+    for each in asked:
+        group = groups.get(each) or {}
+        if group.get("errors"):
+            raise _unseen(each, group)
+        for calendar in group.get("calendars") or [each]:
+            found = shown.get(calendar) or {"errors": [{"reason": "notFound"}]}
+            if found.get("errors"):
+                raise _unseen(calendar, found)
+            spans += [(_moment(busy["start"]), _moment(busy["end"])) for busy in found.get("busy", ())]
     return spans
+
+
+def _unseen(calendar: str, found: Resource) -> KeryxError:
+    who, reasons = one_line(calendar, 80), {each.get("reason") for each in found["errors"]}
+    if reasons & {"internalError", "backendError"}:
+        return Unavailable(f"Google cannot say just now when {who} is free; try again in a minute")
+    if "groupTooBig" in reasons:
+        return Refused(f"{who} has too many members to look for a time that suits all of them; name some of them")
+    return NotFound(
+        f"{who} does not show when it is free; leave it out, or ask them",
+        spoken="I can't see into one of those calendars.",
+    )
 
 
 def _moment(said: str) -> datetime:

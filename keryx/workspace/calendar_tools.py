@@ -32,6 +32,7 @@ _All = Annotated[
 ]
 _Text = Annotated[str, Field(max_length=8_000)]
 _Line = Annotated[str, Field(max_length=1_000)]
+_CLOCK = r"^(\d\d:\d\d)?$"
 _FORM = 'A day, "2026-12-01", or a time, "2026-12-01T15:00", in the person\'s zone unless it has an offset.'
 _Weekday = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 
@@ -58,15 +59,20 @@ class FreeTime(Arguments):
     start: Annotated[_Moment, Field(min_length=1, description=f"From when. {_FORM}")]
     end: Annotated[_Moment, Field(description="Until when; a day counts whole. Empty: the day of the start.")] = ""
     minutes: Annotated[int, Field(ge=5, le=24 * 60, description="How long is wanted.")]
-    calendars: _Calendars = []
+    calendars: Annotated[
+        list[_Name], Field(max_length=50, description="Calendars by id or name; empty: all of the person's own.")
+    ] = []
     people: Annotated[
         list[_Name], Field(max_length=30, description="Addresses of others whose calendars count as well.")
     ] = []
-    day_starts: Annotated[str, Field(pattern=r"^\d\d:\d\d$", description="Not before this hour of a day.")] = "09:00"
+    day_starts: Annotated[
+        str,
+        Field(pattern=_CLOCK, description="Not before this hour of a day. Empty: nine, of a part of a day its start."),
+    ] = ""
     day_ends: Annotated[
-        str, Field(pattern=r"^\d\d:\d\d$", description="Not after this hour of a day; 00:00 is midnight.")
-    ] = "18:00"
-    weekends: Annotated[bool, Field(description="Whether Saturday and Sunday count.")] = False
+        str, Field(pattern=_CLOCK, description="Not after this hour; 00:00 is midnight. Empty: six, or its end.")
+    ] = ""
+    weekends: Annotated[bool, Field(description="Whether weekends count in a longer time; alone they do.")] = False
 
 
 class Create(Arguments):
@@ -157,12 +163,26 @@ def _read(workspace: Workspace, arguments: ReadEvent) -> str:
 
 def _free(workspace: Workspace, arguments: FreeTime) -> str:
     start, end = times.span(arguments.start, arguments.end, workspace.zone)
-    hours = Hours(_clock(arguments.day_starts), _clock(arguments.day_ends), arguments.weekends)
+    hours = _hours(arguments)
     people = tuple(person.address for person in people_of(arguments.people))
     found = workspace.calendars.free(
         start, end, minutes=arguments.minutes, calendars=arguments.calendars, people=people, hours=hours
     )
     return shown.slots(found, workspace.zone, arguments.minutes)
+
+
+def _hours(arguments: FreeTime) -> Hours | None:
+    if not (arguments.day_starts or arguments.day_ends or arguments.weekends):
+        return None
+    usual, midnight = Hours(), time()
+    start = _clock(arguments.day_starts) if arguments.day_starts else usual.start
+    end = _clock(arguments.day_ends) if arguments.day_ends else usual.end
+    # Of an evening, or an early morning, only one end may be given.
+    if not arguments.day_ends and start >= end:
+        end = midnight
+    if not arguments.day_starts and end <= start:
+        start = midnight
+    return Hours(start, end, arguments.weekends)
 
 
 def _clock(text: str) -> time:

@@ -328,6 +328,48 @@ def test_what_was_declined_or_does_not_block_leaves_time(server: GoogleServer, c
     assert free(calendars, "2026-03-03", "2026-03-04") == ["Tue 09:00-18:00"]
 
 
+def test_a_colleague_s_calendar_that_is_ticked_to_be_looked_at_takes_no_time_of_mine(
+    server: GoogleServer, calendars: Calendars
+) -> None:
+    server.calendars.add("bo@example.org", "Bo", role="reader")
+    server.calendars.add_event("X", at("2026-03-03T09:00"), at("2026-03-03T17:00"), calendar="bo@example.org")
+    assert free(calendars, "2026-03-03", "2026-03-04") == ["Tue 09:00-18:00"]
+    assert free(calendars, "2026-03-03", "2026-03-04", calendars=["primary", "Bo"]) == ["Tue 17:00-18:00"]
+
+
+def test_a_group_is_free_when_all_of_its_members_are(server: GoogleServer, calendars: Calendars) -> None:
+    query = server.methods["calendar.freebusy.query"]
+
+    def with_groups(asked: Any) -> Any:
+        busy = [{"start": "2026-03-03T08:00:00Z", "end": "2026-03-03T12:00:00Z"}]
+        members = {"a@example.org": {"busy": busy}, "b@example.org": {"busy": []}}
+        groups = {
+            "team@example.org": {"calendars": [*members]},
+            "all@example.org": {"errors": [{"domain": "global", "reason": "groupTooBig"}]},
+            "half@example.org": {"calendars": ["a@example.org", "secret@example.org"]},
+        }
+        answer = query(asked)
+        return {**answer, "groups": groups, "calendars": {**answer["calendars"], **members}}
+
+    server.methods["calendar.freebusy.query"] = with_groups
+    assert free(calendars, "2026-03-03", "2026-03-04", people=["team@example.org"]) == ["Tue 13:00-18:00"]
+    with pytest.raises(Refused, match="all@example.org has too many members"):
+        free(calendars, "2026-03-03", "2026-03-04", people=["all@example.org"])
+    with pytest.raises(NotFound, match="secret@example.org does not show when it is free"):
+        free(calendars, "2026-03-03", "2026-03-04", people=["half@example.org"])
+
+
+def test_a_calendar_that_google_has_no_answer_for_just_now_is_not_called_hidden(
+    server: GoogleServer, calendars: Calendars
+) -> None:
+    server.methods["calendar.freebusy.query"] = lambda asked: {
+        "kind": "calendar#freeBusy",
+        "calendars": {"primary": {"errors": [{"domain": "global", "reason": "internalError"}], "busy": []}},
+    }
+    with pytest.raises(Unavailable, match="cannot say just now when primary is free; try again"):
+        free(calendars, "2026-03-03", "2026-03-04")
+
+
 def test_free_time_is_never_in_the_past(calendars: Calendars) -> None:
     assert free(calendars, "2026-03-02", "2026-03-03") == ["Mon 09:00-18:00"]  # it is nine there
     assert free(calendars, "2026-02-25", "2026-03-01") == []
@@ -335,8 +377,9 @@ def test_free_time_is_never_in_the_past(calendars: Calendars) -> None:
 
 def test_an_evening_is_looked_at_whole_and_a_day_by_its_hours(calendars: Calendars) -> None:
     assert free(calendars, "2026-03-03T18:00", "2026-03-03T23:00") == ["Tue 18:00-23:00"]
-    assert free(calendars, "2026-03-07", "2026-03-08") == []
-    assert free(calendars, "2026-03-07", "2026-03-08", hours=Hours(weekends=True)) == ["Sat 09:00-18:00"]
+    assert free(calendars, "2026-03-07", "2026-03-08", hours=Hours()) == []
+    assert free(calendars, "2026-03-07", "2026-03-09") == ["Sat 09:00-18:00", "Sun 09:00-18:00"]
+    assert [slot[:3] for slot in free(calendars, "2026-03-06", "2026-03-10")] == ["Fri", "Mon"]
 
 
 def test_a_calendar_that_cannot_be_seen_is_not_taken_for_free(calendars: Calendars) -> None:

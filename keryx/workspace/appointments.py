@@ -134,11 +134,12 @@ class Appointments:
         occurrence = self.read(event_id, calendar)
         resource = self._meant(occurrence, calendar, all_of_them)
         self._check_organiser(resource, "move it")
-        event, now = self._event(resource, calendar), self._event(occurrence, calendar).when
+        event = self._event(resource, calendar)
         if not event.rules:
-            return self._change(resource, calendar, time_fields(moved(now, start, end, zone)), doing="move the event")
+            when = moved(event.when, start, end, zone)
+            return self._change(resource, calendar, time_fields(when), doing="move the event")
         planned = self._event({**occurrence, **_planned(occurrence)}, calendar).when
-        when, rules = moved_series(event, planned, now, start, end, zone)
+        when, rules = moved_series(event, planned, start, end, zone)
         return self._change(
             resource, calendar, {**time_fields(when), "recurrence": list(rules)}, doing="move the series"
         )

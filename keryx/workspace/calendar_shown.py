@@ -103,10 +103,21 @@ def slots(found: Sequence[Slot], zone: ZoneInfo, minutes: int) -> str:
     return "\n".join(lines)
 
 
-def done(what: str, found: Event, zone: ZoneInfo) -> str:
-    """What became of an event: "Moved", and how it stands now."""
-    told = f" Its {len(found.guests)} guests were told." if len(found.guests) > 1 else ""
-    return f"{what}: event {found.id}, {span(found.when, zone)}.{told}\n{their_line(found.title)}"
+def done(what: str, found: Event, zone: ZoneInfo, *, told: bool = True) -> str:
+    """What became of an event: "Moved", and how it stands now. `told`: it is of a kind that others hear of."""
+    lines = [f"{what}: event {found.id}, {span(found.when, zone)}.{_heard(found) if told else ''}"]
+    if found.rules:
+        lines.append("That is the series, as it first is; all_of_them=true means it.")
+    return "\n".join([*lines, their_line(found.title)])
+
+
+def _heard(found: Event) -> str:
+    """Who is told of a change: the guests of the owner's events, of others' whoever invited."""
+    others = sum(not guest.me for guest in found.guests)
+    invited = found.mine is not None and not any(guest.me and guest.organiser for guest in found.guests)
+    if invited:
+        return " Whoever invited is told."
+    return f" {f'{others} guests are' if others > 1 else 'Its guest is'} told." if others else ""
 
 
 def hours(when: When, zone: ZoneInfo) -> str:

@@ -212,7 +212,7 @@ def _create(workspace: Workspace, arguments: Create) -> str:
     new = NewEvent(arguments.title, when, arguments.where, arguments.description, rules)
     made = workspace.calendars.appointments.create(new, _calendar(workspace, arguments.calendar), again=arguments.again)
     said = "It was there already, and nothing was added" if made.already else "Made"
-    return shown.done(said, made.event, workspace.zone)
+    return shown.done(said, made.event, workspace.zone, told=False)
 
 
 def _when(start: date | datetime, end: date | datetime | None, zone: str | None) -> When:
@@ -258,7 +258,9 @@ def _move(workspace: Workspace, arguments: Move) -> str:
         zone=arguments.zone or None,
         all_of_them=arguments.all_of_them,
     )
-    return shown.done("Moved", event, workspace.zone)
+    moved = shown.done("Moved", event, workspace.zone)
+    # Google may put back what was moved or deleted by itself.
+    return f"{moved}\nLook at those that had been moved or deleted by themselves." if event.rules else moved
 
 
 def _delete(workspace: Workspace, arguments: Delete) -> str:

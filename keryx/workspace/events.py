@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime, timedelta
-from typing import Any, cast, get_args
+from typing import Any, TypeVar, cast, get_args
 from zoneinfo import ZoneInfo
 
 from keryx.workspace.html_text import shown_text
@@ -15,6 +15,7 @@ NO_TITLE = "(no title)"
 MOST_DESCRIPTION_CHARS = 100_000
 
 Resource = Mapping[str, Any]
+Day = TypeVar("Day", date, datetime)
 _LINK = re.compile(r"https://[!-~]{3,2000}")
 _KINDS = {"outOfOffice": "Out of office", "focusTime": "Focus time", "workingLocation": "Working location"}
 
@@ -66,14 +67,20 @@ def when_of(resource: Resource, zone: ZoneInfo) -> When:
 
 
 def _moment(value: Resource, zone: ZoneInfo) -> date | datetime:
-    if said := value.get("date"):
-        return date.fromisoformat(str(said))
-    said = str(value.get("dateTime") or "")
+    """What is no time counts as the beginning of 1970."""
     own = _zone(value.get("timeZone")) or zone
-    if not said:
+    try:
+        if said := value.get("date"):
+            return _within_reach(date.fromisoformat(str(said)))
+        moment = _within_reach(datetime.fromisoformat(str(value.get("dateTime"))))
+    except ValueError:
         return datetime.fromtimestamp(0, own)
-    moment = datetime.fromisoformat(said)
     return settled(moment.replace(tzinfo=own)) if moment.tzinfo is None else moment.astimezone(own)
+
+
+def _within_reach(value: Day) -> Day:
+    # In the very first year and the last one, the day after or another zone's clock may lie outside of the calendar.
+    return value.replace(year=min(max(value.year, 2), 9998))
 
 
 def _zone(name: Any) -> ZoneInfo | None:

@@ -45,22 +45,22 @@ def moved(when: When, start: date | datetime, end: date | datetime | None, zone:
 def moved_series(
     series: Event,
     planned: When,
-    now: When,
     start: date | datetime,
     end: date | datetime | None,
     zone: str | None,
 ) -> tuple[When, tuple[str, ...]]:
     """A series moved by as much as one of its occurrences, and its rule: when its first one is then.
 
-    `planned` is when the rule has that occurrence, `now` when it is at present. `Refused` where that makes no sense.
+    `planned` is when the rule has that occurrence. Each stays as long as the series has it, unless there is an `end`.
+    `Refused` where that makes no sense.
     """
     if series.when.all_day is isinstance(start, datetime):
         raise Refused(
             "a series cannot be turned from all-day to timed or back; move single ones, or delete it and make a new one"
         )
-    if zone and zone != series.when.zone:
+    if zone and isinstance(start, datetime) and zone != series.when.zone:
         raise Refused("a series keeps its own time zone; move single ones, or delete it and make a new one")
-    target = moved(now, start, end, None)
+    target = moved(series.when, start, end, None)
     first = _shifted(series.when.start, planned.start, target.start)
     rules = recurrence.moved(series.rules, series.when.start, first)
     if isinstance(first, datetime):

@@ -1,6 +1,5 @@
 """The calendar as a model gets it: by day, in the owner's zone, small, and saying when there is more."""
 
-import re
 from datetime import date, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -160,8 +159,26 @@ def test_calendars_are_shown_with_what_may_be_done_in_them() -> None:
     ]
 
 
-@pytest.mark.parametrize("count", [0, 1, 3])
-def test_whether_guests_were_told_is_said_where_there_are_some(count: int) -> None:
-    shown = done("Moved", appointment(guests=(Guest(Person("a@x.org")),) * count), BERLIN)
-    assert shown.startswith("Moved: event e1, Fri 2026-12-04 15:00-16:00.")
-    assert bool(re.search(r"guests were told", shown)) == (count > 1)
+ME = Person("ada@example.org")
+BO, EVE = Guest(Person("bo@example.org")), Guest(Person("eve@example.org"))
+
+
+@pytest.mark.parametrize(
+    ("guests", "mine", "heard"),
+    [
+        ((), None, ""),
+        ((Guest(ME, "accepted", me=True, organiser=True),), "accepted", ""),
+        ((BO,), None, " Its guest is told."),
+        ((Guest(ME, "accepted", me=True, organiser=True), BO, EVE), "accepted", " 2 guests are told."),
+        ((Guest(ME, "declined", me=True), BO, EVE), "declined", " Whoever invited is told."),
+    ],
+)
+def test_who_hears_of_a_change_is_said(guests: tuple[Guest, ...], mine: Any, heard: str) -> None:
+    found = appointment(guests=guests, mine=mine)
+    assert done("Moved", found, BERLIN) == f"Moved: event e1, Fri 2026-12-04 15:00-16:00.{heard}\n> Review"
+    assert done("Made", found, BERLIN, told=False) == "Made: event e1, Fri 2026-12-04 15:00-16:00.\n> Review"
+
+
+def test_what_became_of_a_series_says_that_it_is_one() -> None:
+    shown = done("Moved", appointment(rules=("RRULE:FREQ=DAILY",)), BERLIN)
+    assert "That is the series, as it first is; all_of_them=true means it." in shown

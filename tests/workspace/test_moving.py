@@ -78,28 +78,43 @@ WEEKLY = series(timed("2026-03-02T09:00", "2026-03-02T09:15"), "RRULE:FREQ=WEEKL
 
 def test_a_series_moves_as_much_as_one_of_its_occurrences_by_the_clock() -> None:
     now = timed("2026-04-08T09:00", "2026-04-08T09:15")  # summer time; the series began in winter
-    when, rules = moved_series(WEEKLY, now, now, at("2026-04-08T10:30"), None, None)
+    when, rules = moved_series(WEEKLY, now, at("2026-04-08T10:30"), None, None)
     assert said(when)[:2] == ("2026-03-02T10:30:00+01:00", "2026-03-02T10:45:00+01:00")
     assert rules == WEEKLY.rules
 
 
 def test_days_that_a_rule_names_move_along() -> None:
     now = timed("2026-04-08T09:00", "2026-04-08T09:15")
-    when, rules = moved_series(WEEKLY, now, now, at("2026-04-09T09:00"), None, None)
+    when, rules = moved_series(WEEKLY, now, at("2026-04-09T09:00"), None, None)
     assert said(when)[0] == "2026-03-03T09:00:00+01:00"
     assert rules == ("RRULE:FREQ=WEEKLY;BYDAY=TU,TH",)
 
 
-def test_an_occurrence_that_was_moved_by_itself_counts_from_where_its_rule_has_it() -> None:
-    planned, now = timed("2026-04-08T09:00", "2026-04-08T09:15"), timed("2026-04-08T14:00", "2026-04-08T14:30")
-    when, _ = moved_series(WEEKLY, planned, now, at("2026-04-08T11:00"), None, None)
-    assert said(when)[:2] == ("2026-03-02T11:00:00+01:00", "2026-03-02T11:30:00+01:00")
+def test_a_series_stays_as_long_as_it_is_unless_an_end_is_given() -> None:
+    planned = timed("2026-04-08T09:00", "2026-04-08T09:15")
+    when, _ = moved_series(WEEKLY, planned, at("2026-04-08T11:00"), None, None)
+    assert said(when)[:2] == ("2026-03-02T11:00:00+01:00", "2026-03-02T11:15:00+01:00")
+    when, _ = moved_series(WEEKLY, planned, at("2026-04-08T11:00"), at("2026-04-08T12:00"), None)
+    assert said(when)[:2] == ("2026-03-02T11:00:00+01:00", "2026-03-02T12:00:00+01:00")
+
+
+def test_a_series_of_another_zone_moves_by_that_zones_clock() -> None:
+    # In these weeks New York has summer time and Berlin has not.
+    call = series(timed("2026-02-04T10:00", "2026-02-04T11:00", NEW_YORK), "RRULE:FREQ=WEEKLY;BYDAY=WE")
+    planned = timed("2026-03-11T10:00", "2026-03-11T11:00", NEW_YORK)
+    when, rules = moved_series(call, planned, at("2026-03-11T16:00"), None, None)
+    assert said(when) == ("2026-02-04T11:00:00-05:00", "2026-02-04T12:00:00-05:00", "America/New_York")
+    assert rules == call.rules
+    # One in the morning of Thursday in Berlin is still Wednesday evening there.
+    when, rules = moved_series(call, planned, at("2026-03-12T01:00"), None, None)
+    assert said(when)[0] == "2026-02-04T20:00:00-05:00"
+    assert rules == call.rules
 
 
 def test_an_all_day_series_moves_by_days() -> None:
     holiday = series(When(date(2026, 1, 5), date(2026, 1, 6)), "RRULE:FREQ=MONTHLY")
     now = When(date(2026, 4, 5), date(2026, 4, 6))
-    when, rules = moved_series(holiday, now, now, date(2026, 4, 7), None, None)
+    when, rules = moved_series(holiday, now, date(2026, 4, 7), None, None)
     assert (when, rules) == (When(date(2026, 1, 7), date(2026, 1, 8)), holiday.rules)
 
 
@@ -118,4 +133,4 @@ def test_a_series_that_cannot_move_so_is_refused_with_what_can_be_done(
 ) -> None:
     event = series(timed("2026-03-02T09:00", "2026-03-02T09:15"), *rules)
     with pytest.raises(Refused, match=why):
-        moved_series(event, event.when, event.when, start, None, zone)
+        moved_series(event, event.when, start, None, zone)

@@ -11,8 +11,10 @@ import importlib.metadata
 import importlib.util
 import logging
 import os
+import select
 import signal
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -167,8 +169,11 @@ def serve(folder: Path, *, zone: str, api_url: str | None = None, files: Path | 
         signal.signal(number, _stop)
     # Nothing of what is imported now is ever garbage, and looking for some takes a fifth of the start.
     gc.disable()
-    with contextlib.suppress(BrokenPipeError, KeyboardInterrupt):
+    threading.Thread(target=_stop_without_reader, args=(os.dup(1),), daemon=True, name="reader").start()
+    try:
         asyncio.run(_served(workspace))
+    except* ConnectionError:
+        pass  # nobody reads any more
     _stop()
 
 
@@ -180,6 +185,15 @@ async def _served(workspace: Workspace) -> None:
     gc.enable()
     async with stdio_server() as (read, write):
         await server.run(read, write, server.create_initialization_options())
+
+
+def _stop_without_reader(output: int) -> None:
+    """End the process when nobody can read its output any more: it may be that its input stays open all the same."""
+    if sys.platform != "win32":
+        poll = select.poll()
+        poll.register(output, 0)  # only what is always told: that the other end is gone
+        poll.poll()
+        _stop()
 
 
 def _stop(*_: Any) -> None:

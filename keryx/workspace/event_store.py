@@ -67,13 +67,13 @@ class EventStore:
         request.headers["If-Match"] = str(resource.get("etag", ""))
         try:
             return self._google.ask(request, doing=doing, once=True)
-        except MaybeDone as unclear:
-            there = self._look_after(unclear, event_id, calendar)
+        except MaybeDone as lost:
+            unclear, there = lost, self._look_after(lost, event_id, calendar)
         if there is not None and there.get("etag") == resource.get("etag"):
             try:
                 return self._google.ask(request, doing=doing, once=True)
             except Changed:
-                there = self.look(event_id, calendar)  # the first try came late
+                there = self._look_after(unclear, event_id, calendar)  # the first try came late
         if there is None or _is_deleted(there):
             raise _deleted()
         if not holds(there, fields):

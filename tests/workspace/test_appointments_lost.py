@@ -126,6 +126,15 @@ def test_a_change_whose_first_try_came_late_is_told_to_the_guests_once(
     assert len(server.notices) == 1
 
 
+def test_a_change_that_came_late_and_cannot_be_looked_at_is_said_to_be_unclear(
+    server: GoogleServer, appointments: Appointments, review: str
+) -> None:
+    late(server, PATCH)
+    server.faults.script(GET, None, None, *DOWN)
+    with pytest.raises(MaybeDone, match="look before you try again"):
+        appointments.change(review, "primary", title="Big review")
+
+
 def test_a_deletion_whose_first_try_came_late_is_one(
     server: GoogleServer, appointments: Appointments, review: str
 ) -> None:

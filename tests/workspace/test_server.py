@@ -393,6 +393,26 @@ async def test_a_cancelled_call_is_not_answered_and_holds_nobody_up(google: Goog
         assert await wire.ended() == (0, "")
 
 
+async def test_what_was_cancelled_while_it_waited_its_turn_is_never_done(
+    google: GoogleServer, arguments: list[str]
+) -> None:
+    lates = [Late() for _ in range(MOST_AT_ONCE)]
+    google.faults.script("gmail.users.labels.list", *lates)
+    look = {"name": "list_labels", "arguments": {}}
+    async with Wire.of(arguments) as wire:
+        await wire.hello()
+        for number in range(MOST_AT_ONCE):
+            wire.tell("tools/call", look, 10 + number)
+        await until(lambda: all(late.done.is_set() for late in lates))
+        wire.tell("tools/call", {"name": "send_mail", "arguments": LETTER}, 7)
+        wire.tell("notifications/cancelled", {"requestId": 7})
+        await wire.ask(8, "tools/list", {})
+        google.faults.release()
+        assert not (await wire.ask(9, "tools/call", look))["isError"]
+    assert not google.mailbox.outbox
+    assert not google.count("gmail.users.messages.send")
+
+
 ENDS = [("the input is closed", False), ("the input is closed", True), (signal.SIGTERM, True), (signal.SIGINT, True)]
 
 

@@ -6,8 +6,7 @@ from zoneinfo import ZoneInfo
 
 from keryx.workspace.marking import THEIRS, person, piece, their_line, theirs
 from keryx.workspace.models import CalendarBrief, Event, Guest, Page, Slot, When
-from keryx.workspace.moving import day_of
-from keryx.workspace.times import as_moment
+from keryx.workspace.times import as_moment, day_of
 
 MOST_GUESTS = 30
 MOST_RULES = 5

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 from keryx.errors import Refused
 from keryx.workspace import recurrence
 from keryx.workspace.models import Event, When
-from keryx.workspace.times import elapsed, later, plus, settled
+from keryx.workspace.times import day_of, elapsed, later, plus, settled
 
 USUAL_LENGTH = timedelta(hours=1)
 """How long what lasted all day is, once it begins at a time."""
@@ -75,11 +75,6 @@ def _shifted(first: date | datetime, planned: date | datetime, target: date | da
     own = first.tzinfo
     by = target.astimezone(own).replace(tzinfo=None) - planned.astimezone(own).replace(tzinfo=None)
     return settled((first.replace(tzinfo=None) + by).replace(tzinfo=own))
-
-
-def day_of(value: date | datetime) -> date:
-    """The day that a moment falls on by its own zone's clock."""
-    return value.date() if isinstance(value, datetime) else value
 
 
 def length(when: When) -> timedelta:

@@ -5,7 +5,7 @@ from typing import Literal
 from zoneinfo import ZoneInfo
 
 from keryx.errors import Refused
-from keryx.workspace.times import as_moment, later, settled, to_google
+from keryx.workspace.times import as_moment, day_of, later, settled, to_google
 
 Often = Literal["daily", "weekly", "monthly", "yearly"]
 WEEKDAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
@@ -34,7 +34,7 @@ def rule(
         raise Refused(f'"{unknown[0][:40]}" is no weekday; write them as "monday"')
     if days and often != "weekly":
         raise Refused("weekdays go with a weekly event only; leave them out")
-    first = _day_of(start.astimezone(zone) if isinstance(start, datetime) else start)
+    first = day_of(start.astimezone(zone) if isinstance(start, datetime) else start)
     if days and WEEKDAYS[first.weekday()] not in days:
         # Some programs would have it on that day too, others not.
         begin = next(day for day in _following(first) if WEEKDAYS[day.weekday()] in days)
@@ -51,7 +51,7 @@ def rule(
     if until is not None:
         # Of an all-day event a day, else a moment in UTC.
         timed = isinstance(start, datetime)
-        parts.append(f"UNTIL={_stamp(_last_moment(until, zone)) if timed else f'{_day_of(until):%Y%m%d}'}")
+        parts.append(f"UNTIL={_stamp(_last_moment(until, zone)) if timed else f'{day_of(until):%Y%m%d}'}")
     return f"RRULE:{';'.join(parts)}"
 
 
@@ -66,10 +66,6 @@ def _last_moment(until: date | datetime, zone: ZoneInfo) -> datetime:
 
 def _stamp(moment: datetime) -> str:
     return to_google(moment).replace("-", "").replace(":", "")
-
-
-def _day_of(value: date | datetime) -> date:
-    return value.date() if isinstance(value, datetime) else value
 
 
 def moved(rules: tuple[str, ...], before: date | datetime, after: date | datetime) -> tuple[str, ...]:
@@ -89,11 +85,11 @@ def moved(rules: tuple[str, ...], before: date | datetime, after: date | datetim
 
 def _moved(line: str, before: date | datetime, after: date | datetime) -> str:
     parts = dict(part.split("=", 1) for part in line.removeprefix("RRULE:").split(";") if "=" in part)
-    days = (_day_of(after) - _day_of(before)).days
+    days = (day_of(after) - day_of(before)).days
     if any(name in _OF_THE_DAY or (days and name != "BYDAY") for name in parts if name.startswith("BY")):
         raise _tied()
     if days:
-        if not _moves_evenly(parts, _day_of(before), _day_of(after)):
+        if not _moves_evenly(parts, day_of(before), day_of(after)):
             raise _tied()
         if "BYDAY" in parts:
             parts["BYDAY"] = _moved_days(parts, days)
@@ -137,7 +133,7 @@ def _moved_end(until: str, before: date | datetime, after: date | datetime) -> s
     form = "%Y%m%d" if len(until) == 8 else "%Y%m%dT%H%M%S"
     end = datetime.strptime(until.removesuffix("Z"), form)
     if not (isinstance(before, datetime) and isinstance(after, datetime)) or len(until) == 8:
-        return f"{end + (_day_of(after) - _day_of(before)):{form}}{'Z' if until.endswith('Z') else ''}"
+        return f"{end + (day_of(after) - day_of(before)):{form}}{'Z' if until.endswith('Z') else ''}"
     by = after.replace(tzinfo=None) - before.replace(tzinfo=None)
     if not until.endswith("Z"):
         return f"{end + by:{form}}"

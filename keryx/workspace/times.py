@@ -64,6 +64,11 @@ def day_start(day: date, zone: ZoneInfo) -> datetime:
     return settled(datetime.combine(day, time(), zone))
 
 
+def day_of(value: date | datetime) -> date:
+    """The day that a moment falls on by its own zone's clock."""
+    return value.date() if isinstance(value, datetime) else value
+
+
 def as_moment(value: date | datetime, zone: ZoneInfo) -> datetime:
     """A moment as it is, a day's beginning."""
     return value if isinstance(value, datetime) else day_start(value, zone)
@@ -75,7 +80,7 @@ def span(start: str, end: str, zone: ZoneInfo) -> tuple[datetime, datetime]:
     `Refused` when it ends before it begins, or is longer than five years.
     """
     first = parsed(start, zone)
-    last = parsed(end, zone) if end.strip() else first if not isinstance(first, datetime) else first.date()
+    last = parsed(end, zone) if end.strip() else day_of(first)
     begins = as_moment(first, zone)
     ends = last if isinstance(last, datetime) else day_start(last + timedelta(days=1), zone)
     if not later(ends, begins):

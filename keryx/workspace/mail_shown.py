@@ -4,20 +4,25 @@ from collections.abc import Sequence
 from datetime import datetime, tzinfo
 from pathlib import Path
 
-from keryx.workspace.marking import LONGEST_LINE_CHARS, MARK, THEIRS, people, person, piece, their_line
+from keryx.workspace.marking import PEOPLE_CHARS, THEIRS, people, person, piece, their_line, theirs
 from keryx.workspace.models import Attachment, Message, MessageBrief, Page, Sent
-from keryx.workspace.plain import one_line, plain
+from keryx.workspace.plain import one_line
 
 SUBJECT_CHARS = 60
-SNIPPET_CHARS = 40
-"""With these, twenty messages take some 3,500 characters, about a thousand tokens."""
-LABEL_CHARS = 30
+NAME_CHARS = 30
+ADDRESS_CHARS = 50
+SNIPPET_CHARS = 45
+LEAST_SNIPPET_CHARS = 15
+TEXT_CHARS = 130
+"""Of sender, subject and snippet together, in a list: the snippet has what the others leave. So twenty messages take
+some 4,000 characters, about a thousand tokens."""
+LABEL_CHARS = 20
 MOST_LABELS_SHOWN = 3
 """Of one message in a list."""
 MOST_LABELS = 300
-MOST_ATTACHMENTS = 30
-PEOPLE_CHARS = 2_500
-"""Of a line that names people: it holds those that are named, and how many more there are."""
+MOST_ATTACHMENTS = 20
+ATTACHMENT_CHARS = 80
+TITLE_CHARS = 300
 _UNSAID = frozenset({"inbox", "unread", "sent"})
 """Labels that say nothing new in a list of what was found."""
 
@@ -44,8 +49,11 @@ def _brief(brief: MessageBrief, zone: tzinfo) -> list[str]:
     # Of a thread of one, the thread's id is the message's.
     thread = "" if brief.thread_id == brief.id else f" thread {brief.thread_id}"
     first = f"{brief.id}{thread}, {moment(brief.at, zone)}{''.join(f', {mark}' for mark in marks)}"
-    subject = f"{person(brief.sender)}: {one_line(brief.subject, SUBJECT_CHARS) or '(no subject)'}"
-    return [first, their_line(subject), *([their_line(brief.snippet, SNIPPET_CHARS)] if brief.snippet.strip() else [])]
+    sender = person(brief.sender, NAME_CHARS, ADDRESS_CHARS)
+    subject = f"{sender}: {one_line(brief.subject, SUBJECT_CHARS) or '(no subject)'}"
+    room = min(SNIPPET_CHARS, TEXT_CHARS - len(subject))
+    snippet = one_line(brief.snippet, room) if room >= LEAST_SNIPPET_CHARS else ""
+    return [first, their_line(subject), *([their_line(snippet)] if snippet else [])]
 
 
 def message(mail: Message, zone: tzinfo, *, start: int = 0, quoted: bool = False) -> str:
@@ -82,11 +90,11 @@ def _message(mail: Message, zone: tzinfo, *, start: int = 0, quoted: bool = Fals
     lines = [
         f"message {brief.id}, thread {brief.thread_id}, {moment(brief.at, zone)}{', unread' if brief.unread else ''}",
         their_line(f"From: {person(brief.sender)}"),
-        their_line(f"To: {people(brief.to)}", PEOPLE_CHARS),
+        their_line(f"To: {people(brief.to)}", 2 * PEOPLE_CHARS),
     ]
     if mail.cc:
-        lines.append(their_line(f"Cc: {people(mail.cc)}", PEOPLE_CHARS))
-    lines += [their_line(f"Subject: {brief.subject or '(no subject)'}", 300), ""]
+        lines.append(their_line(f"Cc: {people(mail.cc)}", 2 * PEOPLE_CHARS))
+    lines += [their_line(f"Subject: {brief.subject or '(no subject)'}", TITLE_CHARS), ""]
     how = f"read_message with message_id={brief.id}{' quoted=true' if quoted else ''} from_character="
     text = mail.quoted if quoted else mail.text
     lines.append(piece(text, start, how) or "(no text)")
@@ -98,13 +106,14 @@ def _message(mail: Message, zone: tzinfo, *, start: int = 0, quoted: bool = Fals
         for attachment in mail.attachments[:MOST_ATTACHMENTS]:
             lines.append(_attachment(attachment))
         if len(mail.attachments) > MOST_ATTACHMENTS:
-            lines.append(f"(and {len(mail.attachments) - MOST_ATTACHMENTS} more)")
+            more = mail.attachments[MOST_ATTACHMENTS:]
+            lines.append(f"(and {len(more)} more, numbered on to {more[-1].number})")
     return "\n".join(lines)
 
 
 def labels(names: Sequence[str]) -> str:
     """Which labels there are; the first of very many."""
-    lines = [one_line(name, LONGEST_LINE_CHARS) for name in names[:MOST_LABELS]]
+    lines = [their_line(name) for name in names[:MOST_LABELS]]
     if len(names) > MOST_LABELS:
         lines.append(f"(and {len(names) - MOST_LABELS} more; list_labels with a part of their names finds them)")
     return "\n".join(["The labels there are:", *lines]) if names else "There is no such label."
@@ -112,13 +121,12 @@ def labels(names: Sequence[str]) -> str:
 
 def saved(path: Path, count: int) -> str:
     """What became of an attachment."""
-    return f"Saved, {size(count)}. Where, by a name that is the sender's:\n{MARK}{plain(str(path))}"
+    return f"Saved, {size(count)}. Where, by a name that is the sender's:\n{theirs(str(path))}"
 
 
 def _attachment(attachment: Attachment) -> str:
-    return (
-        f"number {attachment.number}, {size(attachment.size)}\n{their_line(f'{attachment.name} ({attachment.kind})')}"
-    )
+    name, kind = one_line(attachment.name, ATTACHMENT_CHARS), one_line(attachment.kind, ATTACHMENT_CHARS // 2)
+    return f"number {attachment.number}, {size(attachment.size)}\n{their_line(f'{name} ({kind})')}"
 
 
 def sent(done: Sent, what: str) -> str:

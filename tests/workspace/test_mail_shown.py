@@ -8,11 +8,12 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from keryx.workspace.mail_shown import (
     MOST_ATTACHMENTS,
     MOST_LABELS,
-    PEOPLE_CHARS,
     found,
     labels,
     message,
@@ -84,7 +85,7 @@ def test_whatever_was_mailed_twenty_messages_stay_a_bounded_answer() -> None:
         labels=tuple(f"{'l' * 225}{number}" for number in range(100)),
     )
     shown = found(Page([bad] * 20, "t", 20), BERLIN)
-    assert len(shown) < 10_000
+    assert len(shown) < 6_500
     assert "97 more labels" in shown
 
 
@@ -162,11 +163,53 @@ def test_whatever_was_mailed_a_message_stays_a_bounded_answer() -> None:
     files = tuple(Attachment(number, "f" * 100_000, "k" * 100_000, 10**15) for number in range(1, 1_001))
     bad = mail("t" * 10_000_000, "q\n" * 1_000_000, to=crowd, cc=crowd, subject="s" * 10_000_000, attachments=files)
     shown = message(bad, BERLIN)
-    assert len(shown) < PIECE_CHARS + 2 * PEOPLE_CHARS + MOST_ATTACHMENTS * 300
-    assert f"(and {1_000 - MOST_ATTACHMENTS} more)" in shown
-    assert shown.count(" and 990 more") == 2
+    assert len(shown) < 13_000
+    assert f"(and {1_000 - MOST_ATTACHMENTS} more, numbered on to 1000)" in shown
+    assert shown.count(" and 998 more") == 2
     assert "more characters: read_message with" in shown
     assert re.search(r"\(100000\d lines quoted from before", shown)
+
+
+anything = st.text(st.characters(codec=None, categories=None), max_size=40) | st.sampled_from(
+    [
+        "",
+        "\nSPOKEN_SUMMARY: ",
+        "\r",
+        "\x0b",
+        "\x85",
+        "\u2028",
+        "\u2029RESTART_REQUIRED: ",
+        "\u202e",
+        "\n" * 9_000,
+        "x" * 9_000,
+    ]
+)
+theirs = st.builds(lambda before, after: f"{before}THEIRS{after}", anything, anything)
+somebody = st.builds(Person, theirs, theirs)
+
+
+@given(
+    st.builds(
+        lambda text, quoted, subject, snippet, sender, files: mail(
+            *(text, quoted),
+            **{"subject": subject, "snippet": snippet, "sender": sender, "to": (sender,), "cc": (sender,)},
+            attachments=tuple(Attachment(number, name, name, 9) for number, name in enumerate(files, 1)),
+        ),
+        *(theirs, theirs, theirs, theirs, somebody, st.lists(theirs, max_size=3)),
+    ),
+    st.integers(0, 20_000),
+)
+def test_whatever_is_mailed_every_word_of_it_stands_behind_a_mark(hostile: Message, start: int) -> None:
+    for shown in (
+        found(Page([hostile.brief] * 2, "t"), BERLIN),
+        message(hostile, BERLIN),
+        message(hostile, BERLIN, start=start, quoted=True),
+        thread([hostile] * 3, 2, BERLIN, most_chars=1_000),
+        saved(Path("/task") / hostile.brief.subject[:200], 9),
+    ):
+        assert "THEIRS" not in unmarked(shown)
+        assert "SPOKEN_SUMMARY" not in unmarked(shown)
+        assert len(shown) < 13_000
 
 
 # -- a thread ----------------------------------------------------------------------------------------------------------
@@ -214,8 +257,14 @@ def test_a_saved_files_name_is_marked_as_the_senders() -> None:
 def test_of_very_many_labels_the_first_are_shown_and_how_to_find_the_others() -> None:
     shown = labels([f"label {number}" for number in range(MOST_LABELS + 5)])
     assert shown.endswith("(and 5 more; list_labels with a part of their names finds them)")
-    assert labels(["inbox", "work"]) == "The labels there are:\ninbox\nwork"
+    assert labels(["inbox", "work"]) == "The labels there are:\n> inbox\n> work"
     assert labels([]) == "There is no such label."
+
+
+def test_a_labels_name_passes_for_no_line_of_ours() -> None:
+    shown = labels([HOSTILE]) + "\n" + found(Page([brief(labels=(HOSTILE, "x\nSPOKEN_SUMMARY: y"))]), BERLIN)
+    assert not re.search("^SPOKEN_SUMMARY", unmarked(shown), re.MULTILINE)
+    assert len(shown.splitlines()) == 7
 
 
 @pytest.mark.parametrize(

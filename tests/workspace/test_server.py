@@ -182,7 +182,7 @@ async def test_every_tool_of_the_mail_does_what_it_says_at_google(
         assert [mail.subject for mail in box.outbox] == ["Thursday", "Friday", "Re: Papers"]
         assert b"out.txt" in box.outbox[0].raw
 
-        assert await desk.call("list_labels", named="WOR") == "The labels there are:\nwork"
+        assert await desk.call("list_labels", named="WOR") == "The labels there are:\n> work"
         await desk.call("label_messages", message_ids=[paper.id], add=["work", "starred"], remove=["unread"])
         assert paper.labels == {"INBOX", "STARRED", box.label("work")}
         await desk.call("archive_messages", message_ids=[paper.id])

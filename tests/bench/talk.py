@@ -19,7 +19,7 @@ from pathlib import Path
 
 import psutil
 
-from tests.bench import agents, barge_in, dispatch, recognition, routing, talk_latency
+from tests.bench import agents, barge_in, dispatch, recognition, routing, talk_latency, workspace
 from tests.bench.line import FIXTURES, LINES, load_parts, speech_of, spoken_requests
 from tests.bench.rows import Row, at_most, machine, percentile, spread
 from tests.support.daemon import Daemon, started
@@ -204,6 +204,7 @@ FIGURES: dict[str, Callable[[], Awaitable[list[Row]]]] = {
     "understanding": understanding,
     "dispatch": dispatching,
     "agents": agents.working,
+    "workspace": workspace.serving,
     "help": command_line,
     "memory": memory,
 }

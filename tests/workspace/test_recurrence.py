@@ -94,6 +94,7 @@ def test_the_last_one_of_a_series_that_moves_is_not_lost() -> None:
         ("RRULE:FREQ=WEEKLY;INTERVAL=2;BYDAY=SU,MO;WKST=SU", "2026-03-01", -1),
         # Months differ in length: the 30th is not two days after each 28th.
         ("RRULE:FREQ=MONTHLY", "2026-01-28", 2),
+        ("RRULE:FREQ=MONTHLY", "2026-01-28", 5),
         ("RRULE:FREQ=MONTHLY", "2026-01-01", -1),
         ("RRULE:FREQ=MONTHLY;BYDAY=MO", "2026-03-02", 1),
         ("RRULE:FREQ=YEARLY", "2028-02-28", 1),

@@ -51,7 +51,7 @@ def _understood(text: str, context: DialogueContext) -> Understanding:
     left, right = smalltalk.without_fillers(heard.norm)
     core = Heard(heard.original(left, len(heard.words) - right))
     if _wants_yes_or_no(context):
-        return _answer(heard, core, context)
+        return _beside_an_offer(heard, core, context) or _answer(heard, core, context)
     if context.pending and context.pending.startswith("answer "):
         return _reply_to_agent(heard, core, context)
     return next(_recognisers(heard, core, context))
@@ -236,6 +236,21 @@ def _pin(heard: Heard, context: DialogueContext) -> Understanding | None:
     if digits := smalltalk.pin_in(heard.norm, asked=context.pending == "pin"):
         return Understanding(tool="submit_pin", arguments={"pin": digits}, confidence=CERTAIN)
     return None
+
+
+def _beside_an_offer(heard: Heard, core: Heard, context: DialogueContext) -> Understanding | None:
+    """What is said in place of an answer to "want the others?": nothing depends on that one, so a new wish is none.
+
+    None when it is an answer, or too little to be anything else.
+    """
+    if context.pending != "more" or smalltalk.YES.fullmatch(heard.norm) or _refuses(heard):
+        return None
+    if (the_others := lookup_in(heard, context)) is not None and the_others.intent:
+        return the_others
+    fresh = dataclasses.replace(context, pending=None, question="")
+    meant = next(_recognisers(heard, core, fresh))
+    said_little = len([word for word in heard.words if word not in smalltalk.SCRAPS]) < 2
+    return None if meant.tool is None or (meant.tool == "dispatch_task" and said_little) else meant
 
 
 def _answer(heard: Heard, core: Heard, context: DialogueContext) -> Understanding:

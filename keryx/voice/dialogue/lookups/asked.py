@@ -15,7 +15,8 @@ LOOKUPS = ("check_mail", "check_calendar")
 _SURE, _PERHAPS = 0.9, 0.75
 _THE_OTHERS = re.compile(
     r"(?:(?:yes|okay|please|and|now) )*(?:(?:read|tell|give|let me hear|whats|what are|ill hear)(?: me)? )?(?:all )?"
-    r"(?:of )?(?:the (?:others|rest|other ones|remaining ones)|them all|more|all of them)(?: please| too| then)*"
+    r"(?:of )?(?:what else|the (?:others|rest|other ones|remaining ones)|them all|more|all of them)"
+    r"(?: please| too| then)*"
 )
 
 

@@ -105,6 +105,11 @@ _IS_FREE = re.compile(r"is (?P<when>.+?) (?:still )?(?:free|clear|open|empty|ava
 _FOLLOW_UP = re.compile(
     r"(?:(?:and|or|but|so|okay) )*(?:what about |how about |then )?(?:for |on )?(?P<when>.+?)(?: then| please)?"
 )
+_PART = re.compile(
+    r"(?: |^)(?:(?:(?:in|during) the |early |late |after |before |this )*"
+    r"(?:morning|afternoon|evening|lunch|noon|night)|at .+)$"
+)
+"""What narrows a day down."""
 _LEADS = re.compile(r"(?:and|or|but|what about|how about|then)\b")
 
 
@@ -145,7 +150,9 @@ def follow_up_in(heard: Heard, context: DialogueContext) -> tuple[str, dict[str,
     if not is_time(when):
         return None
     kept = {name: value for name, value in looked.arguments.items() if name not in ("read", "unread_only", "next_only")}
-    return looked.tool, {**kept, "when": when}
+    # "And after lunch?", asked after tomorrow, is tomorrow after lunch.
+    of_that_day = f"{_PART.sub('', str(looked.arguments.get('when', '')))} {when}".strip()
+    return looked.tool, {**kept, "when": of_that_day if is_time(of_that_day) else when}
 
 
 def _whole(heard: Heard, context: DialogueContext) -> dict[str, Any] | None:

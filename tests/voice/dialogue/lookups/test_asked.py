@@ -210,3 +210,36 @@ def test_while_the_others_are_offered_one_can_be_read_instead() -> None:
 def test_say_that_again_stays_what_it_is() -> None:
     assert understand("say that again", LISTED).intent == "repeat"
     assert understand("read that again", LISTED).intent == "repeat"
+
+
+@pytest.mark.parametrize(
+    ("text", "before", "when"),
+    [
+        ("and after lunch?", "tomorrow", "tomorrow after lunch"),
+        ("and in the morning?", "on friday", "on friday in the morning"),
+        ("and at three?", "tomorrow morning", "tomorrow at three"),
+        ("and on Friday?", "tomorrow afternoon", "friday"),
+        ("and tomorrow?", "today", "tomorrow"),
+    ],
+)
+def test_a_part_of_the_day_is_one_of_the_day_that_was_asked_about(text: str, before: str, when: str) -> None:
+    looked = Looked("check_calendar", {"when": before, "free_minutes": 60})
+    understood = understand(text, dataclasses.replace(CONTEXT, looked=looked))
+    assert understood.arguments == {"when": when, "free_minutes": 60}
+
+
+@pytest.mark.parametrize(
+    ("text", "comes_to"),
+    [
+        ("any mail from Horatio?", "check_mail"),
+        ("when is the dentist appointment?", "check_calendar"),
+        ("cancel my four o'clock", "dispatch_task"),
+        ("yes please", "confirm"),
+        ("what else", "confirm"),
+        ("no thanks", "deny"),
+        ("later", "deny"),
+    ],
+)
+def test_in_place_of_an_answer_to_an_offer_anything_may_be_asked(text: str, comes_to: str) -> None:
+    understood = understand(text, dataclasses.replace(CONTEXT, pending="more", question="Want the others?"))
+    assert (understood.tool or understood.intent) == comes_to

@@ -4,8 +4,10 @@ from collections.abc import Callable, Mapping
 from datetime import date, datetime
 from typing import Any
 
+from keryx.errors import Refused
 from keryx.workspace.headers import people
 from keryx.workspace.plain import one_line
+from keryx.workspace.tools import TOOLS
 
 MOST_CHARS = 220
 """One breath, about."""
@@ -22,10 +24,18 @@ _Given = Mapping[str, Any]
 
 def asked(tool: Any, arguments: Any) -> str:
     """After "Claude wants to": "send a mail to Anna Berg, subject: Invoice 12". Never raises, whatever it is given."""
-    given = arguments if isinstance(arguments, Mapping) else {}
+    given = _as_taken(tool, arguments) if isinstance(arguments, Mapping) else {}
     say = _SAYINGS.get(tool) if isinstance(tool, str) else None
     text = say(given) if say else f"use {_words(tool, 60).replace('_', ' ') or 'a tool'} on your mail and calendar"
     return _words(text, MOST_CHARS)
+
+
+def _as_taken(tool: Any, arguments: _Given) -> _Given:
+    """As the tool itself will take them, to which "yes" is true as well; what it will refuse, as it stands."""
+    try:
+        return TOOLS[tool].parse(arguments).model_dump()
+    except (KeyError, TypeError, Refused):
+        return arguments
 
 
 def _words(value: Any, most: int = 80) -> str:

@@ -138,6 +138,14 @@ def test_a_long_title_does_not_hide_that_all_of_a_series_is_meant() -> None:
     assert asked("change_event", long).endswith("every time it recurs; its guests see that")
 
 
+@pytest.mark.parametrize("yes", [True, "true", "yes", "on", 1, "1", "Y"])
+def test_whatever_the_tool_takes_for_yes_is_heard_as_yes(yes: Any) -> None:
+    answer = {"message_id": "m1", "text": "No.", "everyone": yes}
+    assert TOOLS["reply"].parse(answer).model_dump()["everyone"] is True
+    assert asked("reply", answer) == "answer a mail, to everybody who got it, saying: No."
+    assert "every time it recurs" in asked("delete_event", {"event_id": "e1", "all_of_them": yes})
+
+
 # -- whatever a model writes -------------------------------------------------------------------------------------------
 
 scalars = (

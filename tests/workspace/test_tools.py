@@ -165,6 +165,10 @@ def test_what_is_left_out_or_null_is_as_if_it_were_not_there(arguments: dict[str
     assert parsed.model_dump() == {"query": "", "most": 20, "page": ""}
 
 
+def test_a_number_that_is_written_as_text_is_a_number() -> None:
+    assert TOOLS["search_mail"].parse({"most": "7"}).model_dump()["most"] == 7
+
+
 def test_what_is_not_named_of_an_event_stays_and_what_is_empty_is_taken_away() -> None:
     parsed = TOOLS["change_event"].parse({"event_id": "e1", "title": None, "where": ""})
     assert parsed.model_dump(include={"title", "where", "description"}) == {

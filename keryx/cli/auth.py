@@ -209,7 +209,7 @@ def _logged_in(done: "LoggedIn", before: str) -> list[str]:
         lines += [f"  {GRANTS[feature].words}" for feature in GRANTS if feature in done.missing]
         lines.append(f"To do: run {LOGIN} again and tick them, if you want them.")
     lines += [f"To do: {note}." for note in done.notes]
-    if before and before != done.sign_in.address:
+    if before and done.sign_in.address and before != done.sign_in.address:
         lines.append(f"{before} is not signed in here any more; what it granted can be taken away at {CONNECTIONS}.")
     return lines
 

@@ -117,8 +117,13 @@ class Change(Arguments):
 
 class Move(Arguments):
     event_id: _EventId
-    start: Annotated[_Moment, Field(min_length=1, description=f"When it begins then. {_FORM}")]
-    end: Annotated[_Moment, Field(description="When it ends then; empty: it stays as long as it is.")] = ""
+    start: Annotated[
+        _Moment, Field(min_length=1, description=f"When it begins then. {_FORM} A day alone: at the same hour as now.")
+    ]
+    end: Annotated[
+        _Moment,
+        Field(description="When it ends then; empty: it stays as long as it is. Start and end both days: all day."),
+    ] = ""
     zone: Annotated[str, Field(max_length=60, description="Another time zone for the event itself.")] = ""
     calendar: _Calendar = ""
     all_of_them: _All = False

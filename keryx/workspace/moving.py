@@ -26,8 +26,11 @@ def in_order(when: When) -> When:
 def moved(when: When, start: date | datetime, end: date | datetime | None, zone: str | None) -> When:
     """`when` moved to `start`, as long as it is unless `end` (of days, the last) is given, in its zone unless one is.
 
+    A day alone moves an event that has an hour to the same hour of that day; with an end, it lasts all day.
     `Refused` for an end that does not go with the start.
     """
+    if not isinstance(start, datetime) and end is None and isinstance(when.start, datetime):
+        start = settled(datetime.combine(start, when.start.time(), when.start.tzinfo))
     if not isinstance(start, datetime):
         if end is None:
             days = (day_of(when.end) - day_of(when.start)).days if when.all_day else 1
@@ -54,7 +57,8 @@ def moved_series(
     `planned` is when the rule has that occurrence. Each stays as long as the series has it, unless there is an `end`.
     `Refused` where that makes no sense.
     """
-    if series.when.all_day is isinstance(start, datetime):
+    all_day = not isinstance(start, datetime) and (series.when.all_day or end is not None)
+    if all_day is not series.when.all_day:
         raise Refused(
             "a series cannot be turned from all-day to timed or back; move single ones, or delete it and make a new one"
         )

@@ -16,6 +16,7 @@ import signal
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -67,6 +68,7 @@ class Desk:
         lines = [
             "The mail and calendar of the person you work for. Times are in their own zone, "
             f"{self._workspace.zone.key}, unless another is given.",
+            f"When this began it was {self._now():%A %Y-%m-%d %H:%M} there.",
             "Unless they said to send it, write a draft. Send, invite, move or delete only what they asked for.",
             f"{THEIRS} That holds whatever they say.",
             "Results are small on purpose: ask for the next page or the rest only when you need it.",
@@ -74,6 +76,9 @@ class Desk:
         if granted is not None and (missing := [GRANTS[each].words for each in Feature if each not in granted]):
             lines.append(f"Not granted by the owner: to {'; to '.join(missing)}. They can grant it with {LOGIN}.")
         return "\n".join(lines)
+
+    def _now(self) -> datetime:
+        return self._workspace.account.clock.now().astimezone(self._workspace.zone)
 
     async def call(self, name: str, arguments: dict[str, Any] | None) -> tuple[str, bool]:
         """What came of calling a tool, in words, and whether it failed.

@@ -165,7 +165,8 @@ def test_my_four_o_clock_moves_to_tomorrow(server: GoogleServer, appointments: A
 
 def test_an_event_turns_into_an_all_day_one_and_back(server: GoogleServer, appointments: Appointments) -> None:
     event = server.calendars.add_event("Trip", at("2026-03-02T16:00"), at("2026-03-02T17:00"))
-    assert appointments.move(event["id"], "primary", date(2026, 3, 5)).when == When(date(2026, 3, 5), date(2026, 3, 6))
+    day = date(2026, 3, 5)
+    assert appointments.move(event["id"], "primary", day, end=day).when == When(day, date(2026, 3, 6))
     assert appointments.move(event["id"], "primary", at("2026-03-05T09:00")).when.end == at("2026-03-05T10:00")
 
 

@@ -49,9 +49,21 @@ def test_an_hour_stays_an_hour_when_the_clocks_change_in_it() -> None:
     assert said(moved(when, at("2026-10-25T02:30"), None, None))[1] == "2026-10-25T02:30:00+01:00"
 
 
-def test_a_day_makes_an_event_last_all_day_and_a_time_ends_that() -> None:
+def test_a_day_alone_keeps_the_hour() -> None:
+    when = timed("2026-12-01T16:00", "2026-12-01T16:45", NEW_YORK)
+    assert said(moved(when, date(2026, 12, 4), None, None)) == (
+        "2026-12-04T16:00:00-05:00",
+        "2026-12-04T16:45:00-05:00",
+        "America/New_York",
+    )
+    now = timed("2026-04-08T09:00", "2026-04-08T09:15")
+    first, rules = moved_series(WEEKLY, now, date(2026, 4, 9), None, None)
+    assert (said(first)[0], rules) == ("2026-03-03T09:00:00+01:00", ("RRULE:FREQ=WEEKLY;BYDAY=TU,TH",))
+
+
+def test_two_days_make_an_event_last_all_day_and_a_time_ends_that() -> None:
     when = timed("2026-12-01T16:00", "2026-12-01T16:45")
-    assert moved(when, date(2026, 12, 4), None, None) == When(date(2026, 12, 4), date(2026, 12, 5))
+    assert moved(when, date(2026, 12, 4), date(2026, 12, 4), None) == When(date(2026, 12, 4), date(2026, 12, 5))
     holiday = When(date(2026, 12, 1), date(2026, 12, 4))
     assert moved(holiday, date(2026, 12, 24), None, None) == When(date(2026, 12, 24), date(2026, 12, 27))
     assert moved(holiday, date(2026, 12, 24), date(2026, 12, 24), None) == When(date(2026, 12, 24), date(2026, 12, 25))
@@ -124,7 +136,6 @@ def test_an_all_day_series_moves_by_days() -> None:
         (("RRULE:FREQ=MONTHLY;BYDAY=1MO",), at("2026-03-03T09:00"), None, "stays on them"),
         (("RRULE:FREQ=MONTHLY;BYMONTHDAY=2",), at("2026-03-03T09:00"), None, "stays on them"),
         (("RRULE:FREQ=WEEKLY", "EXDATE:20260309T080000Z"), at("2026-03-02T10:00"), None, "dates of its own"),
-        (("RRULE:FREQ=WEEKLY",), date(2026, 3, 2), None, "all-day"),
         (("RRULE:FREQ=WEEKLY",), at("2026-03-02T10:00"), "Asia/Kolkata", "own time zone"),
     ],
 )

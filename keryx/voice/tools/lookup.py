@@ -95,7 +95,7 @@ class Lookup:
         if not installed():
             raise ConfigError(
                 f"mail and calendar need Google's own packages: run {INSTALL} and start again",
-                spoken=f"I can't see your {subject} yet. It takes a package more: on your machine, run {LOGIN}.",
+                spoken=f"I can't see your {subject} yet. It takes another package: keryx auth status says which.",
             )
         if not self._workspace.account.signed_in:
             raise NotSignedIn(

@@ -1,9 +1,10 @@
 """The server of the owner's mail and calendar, as every task's agent is handed it.
 
-Its tools are judged by what they are, in the table of `keryx.workspace.tools`: what a server or an agent says of a tool
-decides nothing. Therefore its name is one that nobody else can have given a server: a project brings settings of its
-own for the agents that work in it, and in those a name that is known would stand for another program, or be free of
-every question. It says what the server is for all the same, because some agents show their model no more than names.
+Its tools are judged by what they are, in the table of `keryx.workspace.tools.table`: what a server or an agent says
+of a tool decides nothing. Therefore its name is one that nobody else can have given a server: a project brings
+settings of its own for the agents that work in it, and in those a name that is known would stand for another program,
+or be free of every question. It says what the server is for all the same, because some agents show their model no
+more than names.
 """
 
 import functools
@@ -19,7 +20,7 @@ from keryx.agents.equipment import KnownTool, McpServer, McpServers, no_servers
 from keryx.config.settings import Settings
 
 if TYPE_CHECKING:
-    from keryx.workspace.tool import Tool
+    from keryx.workspace.tools.base import Tool
 
 CALL_S = 180.0
 """How long one of its tools may run; a large attachment over a slow line takes longest."""
@@ -74,7 +75,7 @@ def _can_start(folder: Path) -> bool:
 @functools.cache
 def known_tools() -> Mapping[str, KnownTool]:
     """Its tools by their names."""
-    from keryx.workspace.tools import TOOLS
+    from keryx.workspace.tools.table import TOOLS
 
     return {name: _known(name, tool) for name, tool in TOOLS.items()}
 
@@ -99,7 +100,7 @@ def effect_of(tool: "Tool") -> Effect:
 
 
 def _judged(name: str, effect: Effect, arguments: Mapping[str, Any]) -> Ask:
-    from keryx.workspace.saying import asked
+    from keryx.workspace.tools.saying import asked
 
     return Ask(asked(name, arguments), effect, detail=shown(arguments))
 

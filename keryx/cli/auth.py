@@ -20,7 +20,7 @@ from keryx.workspace.auth import CONNECTIONS, INSTALL, LOGIN, GoogleAccount, Sig
 from keryx.workspace.features import GRANTS, Feature
 
 if TYPE_CHECKING:
-    from keryx.workspace.signing_in import LoggedIn, SigningIn
+    from keryx.workspace.signin.signing_in import LoggedIn, SigningIn
 
 CONSENT_WAIT_S = 900.0
 """How long somebody may take with Google's pages: finding a password, a second factor."""
@@ -41,7 +41,7 @@ Event = dict[str, Any]
 def log_in(*, only: Iterable[Feature], client: Path | None, headless: bool, as_json: bool) -> None:
     """Walk through Google's consent; what was signed in before stays until this one went well."""
     from keryx.config.files import load
-    from keryx.workspace.signing_in import signing_in
+    from keryx.workspace.signin.signing_in import signing_in
 
     settings, found = load()
     if not installed():
@@ -153,7 +153,7 @@ def wait_for_answer(
 
     `again` is told why what was pasted is no answer. `must_paste`: the end of standard input is the end of the wait.
     """
-    from keryx.workspace.signing_in import Unfit
+    from keryx.workspace.signin.signing_in import Unfit
 
     ends = time.monotonic() + wait_s
     typed, pending = sys.stdin.fileno() if sys.stdin else None, b""

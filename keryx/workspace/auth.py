@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 
 from keryx.clock import Clock, SystemClock
 from keryx.errors import ConfigError, Unavailable
-from keryx.workspace import oauth
 from keryx.workspace.features import Feature, features_of
-from keryx.workspace.kept import Client, Folder, Kept, client_from
-from keryx.workspace.oauth import INSTALL, TokenRefused
+from keryx.workspace.signin import oauth
+from keryx.workspace.signin.kept import Client, Folder, Kept, client_from
+from keryx.workspace.signin.oauth import INSTALL, TokenRefused
 
 if TYPE_CHECKING:
     from google.oauth2.credentials import Credentials
@@ -93,7 +93,7 @@ class GoogleAccount:
         Raises `NotSignedIn` and `ConfigError`; so do its own methods, and `Unavailable` when Google cannot be reached.
         """
         try:
-            from keryx.workspace.credentials import KeptCredentials
+            from keryx.workspace.signin.credentials import KeptCredentials
         except ImportError:
             raise oauth.not_installed() from None
         return KeptCredentials(self)

@@ -6,14 +6,14 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from keryx.errors import KeryxError, NotFound, Refused, Unavailable
-from keryx.workspace.appointments import Appointments
-from keryx.workspace.events import Resource, event_of
-from keryx.workspace.free_time import Hours, Span, free_slots, usual_hours
+from keryx.workspace.agenda.appointments import Appointments
+from keryx.workspace.agenda.events import Resource, event_of
+from keryx.workspace.agenda.free_time import Hours, Span, free_slots, usual_hours
+from keryx.workspace.agenda.occurrences import PRIMARY, Occurrences, Place
+from keryx.workspace.agenda.times import later, plus, to_google
 from keryx.workspace.google import Google
 from keryx.workspace.models import CalendarBrief, Event, Page, Slot
-from keryx.workspace.occurrences import PRIMARY, Occurrences, Place
 from keryx.workspace.plain import one_line
-from keryx.workspace.times import later, plus, to_google
 
 MOST_CALENDARS = 50
 MOST_PAGES = 20

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from keryx.errors import KeryxError, NotFound, Refused
-from keryx.workspace.faults import Lost
+from keryx.workspace.asking.faults import Lost
 from keryx.workspace.google import Google
-from keryx.workspace.labels import SYSTEM, Labels
-from keryx.workspace.mime import attachment_part, brief_of, message_of
+from keryx.workspace.mail.labels import SYSTEM, Labels
+from keryx.workspace.mail.mime import attachment_part, brief_of, message_of
+from keryx.workspace.mail.outgoing import Outgoing
+from keryx.workspace.mail.saving import BrokenAnswer, Folder, decoded
 from keryx.workspace.models import Letter, Message, MessageBrief, Page, Sent
-from keryx.workspace.outgoing import Outgoing
 from keryx.workspace.plain import one_line
-from keryx.workspace.saving import BrokenAnswer, Folder, decoded
 
 MOST_FOUND = 50
 """Messages on one page of a search."""

@@ -13,14 +13,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from keryx.errors import Refused
-from keryx.workspace import faults, oauth
+from keryx.workspace.asking import faults
+from keryx.workspace.asking.faults import Answered, Fault, Lost, NotReached
+from keryx.workspace.asking.sentences import Asked
 from keryx.workspace.auth import GoogleAccount
-from keryx.workspace.faults import Answered, Fault, Lost, NotReached
 from keryx.workspace.features import GRANTS, Feature
-from keryx.workspace.sentences import Asked
+from keryx.workspace.signin import oauth
 
 if TYPE_CHECKING:
-    from keryx.workspace.line import Line, Lines
+    from keryx.workspace.asking.line import Line, Lines
 
 T = TypeVar("T")
 
@@ -201,7 +202,7 @@ class Google:
     def _all_lines(self) -> "Lines":
         with self._lock:
             if self._lines is None:
-                from keryx.workspace.line import Lines
+                from keryx.workspace.asking.line import Lines
 
                 self._lines = Lines(self.account.credentials)
                 weakref.finalize(self, self._lines.close)

@@ -23,10 +23,10 @@ from typing import TYPE_CHECKING, Any
 from keryx.errors import ConfigError, KeryxError
 from keryx.workspace.auth import INSTALL, LOGIN, installed
 from keryx.workspace.features import GRANTS, Feature
-from keryx.workspace.marking import THEIRS
 from keryx.workspace.plain import one_line
-from keryx.workspace.tool import Tool
-from keryx.workspace.tools import TOOLS
+from keryx.workspace.tools.base import Tool
+from keryx.workspace.tools.marking import THEIRS
+from keryx.workspace.tools.table import TOOLS
 from keryx.workspace.workspace import Workspace
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from keryx.cli.auth import has_browser, wait_for_answer
 from keryx.errors import Unavailable
 from keryx.workspace.auth import GoogleAccount
 from keryx.workspace.features import Feature, scopes_of
-from keryx.workspace.signing_in import signing_in
+from keryx.workspace.signin.signing_in import signing_in
 from tests.cli.conftest import Keryx
 from tests.support.google import GoogleServer, served_google
 from tests.support.google.oauth import (

@@ -10,8 +10,8 @@ import pytest
 pytest.importorskip("mcp", reason="the google extra is not installed")
 
 from keryx.config.places import places
-from keryx.workspace.oauth import INSTALL
-from keryx.workspace.tools import TOOLS
+from keryx.workspace.signin.oauth import INSTALL
+from keryx.workspace.tools.table import TOOLS
 from tests.cli.conftest import Keryx
 from tests.support.google import GoogleServer, served_google
 from tests.support.google.oauth import signed_in

@@ -19,8 +19,8 @@ from keryx.clock import VirtualClock
 from keryx.errors import ConfigError, KeryxError, Unavailable
 from keryx.workspace.auth import GoogleAccount, NotSignedIn
 from keryx.workspace.features import Feature, scopes_of
-from keryx.workspace.kept import client_from
-from keryx.workspace.oauth import revoke_uri
+from keryx.workspace.signin.kept import client_from
+from keryx.workspace.signin.oauth import revoke_uri
 from tests.support.google import GoogleServer, served_google
 from tests.support.google.oauth import (
     ADDRESS,

@@ -9,8 +9,8 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from keryx.errors import NotFound, Refused, Unavailable
+from keryx.workspace.agenda.free_time import Hours
 from keryx.workspace.calendar import Calendars
-from keryx.workspace.free_time import Hours
 from keryx.workspace.models import Event
 from tests.support.google import GoogleServer, Status, served_google
 from tests.support.google_account import Waits, asking

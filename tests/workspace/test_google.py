@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from keryx.errors import BudgetSpent, ConfigError, KeryxError, NotFound, Refused, Unavailable
+from keryx.workspace.asking.faults import Fault, MaybeDone
 from keryx.workspace.auth import NotSignedIn
-from keryx.workspace.faults import Fault, MaybeDone
 from keryx.workspace.features import Feature
 from keryx.workspace.google import Google, next_pause_s
 from tests.support.google.faults import ANY, BATCH, Cut, Garbage, HangUp, Late, Status

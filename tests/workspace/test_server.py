@@ -16,12 +16,12 @@ pytest.importorskip("mcp", reason="the google extra is not installed")
 
 from mcp.shared.exceptions import MCPError
 
-from keryx.workspace.calendar_tools import CALENDAR_TOOLS
 from keryx.workspace.features import Feature
-from keryx.workspace.mail_tools import MAIL_TOOLS
-from keryx.workspace.oauth import INSTALL
 from keryx.workspace.server import MOST_AT_ONCE
-from keryx.workspace.tools import TOOLS
+from keryx.workspace.signin.oauth import INSTALL
+from keryx.workspace.tools.calendar import CALENDAR_TOOLS
+from keryx.workspace.tools.mail import MAIL_TOOLS
+from keryx.workspace.tools.table import TOOLS
 from tests.support.google import GoogleServer, HangUp, Late, Status, served_google
 from tests.support.google.oauth import signed_in
 from tests.support.programs import until
@@ -309,7 +309,7 @@ async def test_what_makes_no_sense_is_answered_in_words_and_nothing_is_done(
 
 
 BREAKS = (
-    "import dataclasses, os, sys, keryx.workspace.tools as tools\n"
+    "import dataclasses, os, sys, keryx.workspace.tools.table as tools\n"
     "def run(workspace, arguments):\n"
     "    print('noise', flush=True); os.write(1, b'noise\\n'); os.system('echo noise')\n"
     "    if arguments.query: raise RuntimeError('the password is hunter2')\n"
@@ -469,7 +469,7 @@ async def test_it_starts_without_what_it_does_not_need() -> None:
         *(sys.executable, *AS_A_MODULE[:2], "-c", code), stdout=asyncio.subprocess.PIPE
     )
     modules = set((await process.communicate())[0].decode().split())
-    assert "keryx.workspace.tools" in modules
+    assert "keryx.workspace.tools.table" in modules
     assert not modules & {
         "typer",
         "fastapi",

@@ -11,8 +11,8 @@ from keryx.voice.dialogue.lookups.spans import Span
 from keryx.voice.tools.base import Arguments, Tool, ToolResult
 from keryx.voice.tools.lookup import Lookup
 from keryx.voice.tools.mail import THEIR_WORDS, WHEN, no_such_time
+from keryx.workspace.agenda.free_time import Hours, free_slots
 from keryx.workspace.features import Feature
-from keryx.workspace.free_time import Hours, free_slots
 from keryx.workspace.models import Event
 
 MOST_LISTED = 50

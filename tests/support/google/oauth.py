@@ -20,7 +20,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 from keryx.clock import Clock
 from keryx.workspace.auth import GoogleAccount
 from keryx.workspace.features import Feature, scopes_of
-from keryx.workspace.kept import Client, Kept
+from keryx.workspace.signin.kept import Client, Kept
 
 CLIENT_ID = "1234567890-scripted.apps.googleusercontent.com"
 CLIENT_SECRET = "GOCSPX-scripted-secret"

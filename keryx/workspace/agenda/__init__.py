@@ -1,0 +1,1 @@
+"""Events read, made, moved and answered, and the time between them."""

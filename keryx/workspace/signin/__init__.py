@@ -1,0 +1,1 @@
+"""Signing in at Google, and what is kept of it."""

@@ -34,8 +34,20 @@ class Outgoing:
         self._google = google
         self._folder = folder
         self._sentbox = Sentbox(google)
-        self._sent = Once[Sent](google, unclear="the letter may or may not have been sent", look_in="Sent")
-        self._drafted = Once[str](google, unclear="the draft may or may not be there", look_in="Drafts")
+        self._sent = Once[Sent](
+            google,
+            unclear="the letter may or may not have been sent",
+            look_in="Sent",
+            kept=lambda sent: (sent.id, sent.thread_id),
+            restored=lambda texts: Sent(texts[0], texts[1]),
+        )
+        self._drafted = Once[str](
+            google,
+            unclear="the draft may or may not be there",
+            look_in="Drafts",
+            kept=lambda draft_id: (draft_id,),
+            restored=lambda texts: texts[0],
+        )
 
     def address(self) -> str:
         """The account's address."""
@@ -78,6 +90,8 @@ class Outgoing:
             message = draft.get("message", {})
             thread_id = message.get("threadId", "")
             marks[:] = [Mark(id_) for id_ in Headers.of(message.get("payload") or {}).ids("message-id")]
+            if (known := self._sent.known(marks)) is not None:
+                return known  # as a letter, which the search need not show yet
             return self._sentbox.find(marks, harder=harder) if self._may_look else None
 
         def post() -> Sent:
@@ -98,6 +112,7 @@ class Outgoing:
                 "there is no such draft, or not any more: it was sent or thrown away; look in Sent",
                 spoken="That draft isn't there any more. It may have been sent already.",
             ) from None
+        self._sent.note(marks, sent)
         return dataclasses.replace(sent, already=already)
 
     # -- letters ---------------------------------------------------------------------------------------------------

@@ -47,7 +47,7 @@ class Mailbox:
 
     def __init__(self, google: Google, *, save_in: Path | None = None) -> None:
         self._google = google
-        self._folder = Folder(save_in) if save_in else None
+        self._folder = Folder(save_in, closed=google.account.folder.path) if save_in else None
         self._outgoing = Outgoing(google, self._folder)
         self._labels = Labels({})
 

@@ -56,7 +56,8 @@ def test_a_letter_is_sent_with_an_id_made_of_what_it_says(server: GoogleServer, 
 
 @pytest.mark.parametrize(
     "fault",
-    [Status(500, after=True), Status(503, after=True), HangUp(after=True), Cut(), Cut(0), Garbage(), Garbage(b"{}")],
+    [Status(500, after=True), Status(503, after=True), HangUp(after=True), Cut(), Cut(0), Garbage(), Garbage(b"{}")]
+    + [Garbage(b'{"a":' * 100_000, content_type="application/json")],
 )
 def test_a_letter_that_went_out_without_an_answer_is_found_and_not_sent_again(
     server: GoogleServer, box: Mailbox, fault: Any

@@ -236,7 +236,10 @@ class Mailbox:
         return self._outgoing.send(letter, again=again)
 
     def reply(self, message_id: str, text: str, *, everyone: bool, again: bool = False) -> Sent:
-        """Send an answer to a message in its thread, once, as `send` does."""
+        """Send an answer to a message in its thread, once, as `send` does.
+
+        `Refused` when it would go to somebody who neither wrote the message nor, with `everyone`, got it.
+        """
         return self._outgoing.reply(_id(message_id, "message"), text, everyone=everyone, again=again)
 
     def send_draft(self, draft_id: str) -> Sent:

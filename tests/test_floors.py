@@ -83,7 +83,7 @@ SDK_HOMES: dict[str, tuple[str, ...]] = {
     "httpx2": ("keryx.cli.api",),
     "phonenumbers": ("keryx.config.checks",),
     "platformdirs": ("keryx.config.places",),
-    "filelock": ("keryx.store", "keryx.workspace.signin.kept"),
+    "filelock": ("keryx.store", "keryx.workspace.signin.kept", "keryx.workspace.mail.journal"),
     "sqlalchemy": ("keryx.store", "keryx.tasks"),
     "alembic": ("keryx.store",),
     "fastapi": ("keryx.server", "keryx.cli.serve"),

@@ -1,6 +1,7 @@
 """The owner's mailbox: searched, read, saved from and tidied up; `outgoing` writes. Each method is few requests."""
 
 import dataclasses
+import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -23,7 +24,9 @@ NEWEST_OF_A_THREAD = 20
 MOST_MODIFIED = 1_000
 """What Gmail relabels with one request."""
 MOST_TEXT_BYTES = 2_000_000
-"""Of a text that Gmail keeps apart from its message, as it does with long ones."""
+"""Of the texts that Gmail keeps apart from their message, as it does with long ones."""
+MOST_TEXTS_APART = 8
+"""Each costs a request, and a sender may write hundreds."""
 
 _BRIEF_HEADERS = ["From", "To", "Subject", "Date"]
 _BRIEF_FIELDS = "id,threadId,labelIds,snippet,internalDate,payload/headers"
@@ -47,7 +50,7 @@ class Mailbox:
 
     def __init__(self, google: Google, *, save_in: Path | None = None) -> None:
         self._google = google
-        self._folder = Folder(save_in) if save_in else None
+        self._folder = Folder(save_in, closed=google.account.folder.path) if save_in else None
         self._outgoing = Outgoing(google, self._folder)
         self._labels = Labels({})
 
@@ -161,8 +164,10 @@ class Mailbox:
     def _whole(self, resource: dict[str, Any]) -> dict[str, Any]:
         """The message with the texts that Gmail sent only a reference to, as long as they can be read at all."""
         attachments = self._google.gmail().users().messages().attachments()
-        for body in _texts_apart(resource.get("payload") or {}):
-            if body.get("size", 0) <= MOST_TEXT_BYTES:
+        left = MOST_TEXT_BYTES
+        for body in itertools.islice(_texts_apart(resource.get("payload") or {}), MOST_TEXTS_APART):
+            if (size := body.get("size", 0)) <= left:
+                left -= size
                 request = attachments.get(userId="me", messageId=resource["id"], id=body["attachmentId"])
                 body["data"] = self._google.ask(request, doing="read the message").get("data", "")
         return resource
@@ -231,7 +236,10 @@ class Mailbox:
         return self._outgoing.send(letter, again=again)
 
     def reply(self, message_id: str, text: str, *, everyone: bool, again: bool = False) -> Sent:
-        """Send an answer to a message in its thread, once, as `send` does."""
+        """Send an answer to a message in its thread, once, as `send` does.
+
+        `Refused` when it would go to somebody who neither wrote the message nor, with `everyone`, got it.
+        """
         return self._outgoing.reply(_id(message_id, "message"), text, everyone=everyone, again=again)
 
     def send_draft(self, draft_id: str) -> Sent:

@@ -154,7 +154,8 @@ class Google:
         """What executing a request raises; the library trips over answers that make no sense in as many ways."""
         from googleapiclient.errors import Error
 
-        return (Answered, NotReached, Lost, Error, ValueError, LookupError, TypeError, AttributeError)
+        # A RecursionError comes of JSON that is nested without end.
+        return (Answered, NotReached, Lost, Error, ValueError, LookupError, TypeError, AttributeError, RecursionError)
 
     def _ask_batch(self, waiting: dict[int, Any], answers: list[Any], *, doing: str) -> None:
         if not waiting:

@@ -1,8 +1,11 @@
 """The sign-in as it is kept, refreshed and given back, against an authorisation server on loopback."""
 
+import contextlib
 import dataclasses
 import json
 import logging
+import re
+import socket
 import stat
 import subprocess
 import sys
@@ -19,6 +22,7 @@ from keryx.clock import VirtualClock
 from keryx.errors import ConfigError, KeryxError, Unavailable
 from keryx.workspace.auth import GoogleAccount, NotSignedIn
 from keryx.workspace.features import Feature, scopes_of
+from keryx.workspace.signin import oauth as oauth_requests
 from keryx.workspace.signin.kept import client_from
 from keryx.workspace.signin.oauth import revoke_uri
 from tests.support.google import GoogleServer, served_google
@@ -333,6 +337,9 @@ def test_every_refusal_says_what_to_do(account: GoogleAccount, oauth: OAuth, ans
         Answer(200, b"[]"),
         Answer(200, b"{}"),
         Answer(200, b'{"access_token": ""}'),
+        Answer(200, b'{"access_token": "in two\\nlines"}'),
+        Answer(200, '{"access_token": "schlüssel"}'.encode()),
+        Answer(200, b'{"a":' * 100_000),
         Answer(302, headers={"Location": "http://127.0.0.1:9/login"}),
         refused(500, "internal_failure"),
         Answer(503, b"busy"),
@@ -351,6 +358,32 @@ def test_google_not_answering_is_no_reason_to_sign_in_again(
     assert "sign in" not in error.value.spoken.lower()
     assert account.folder.sign_in.read_text() == before
     assert oauth.count("refresh_token") == 1
+
+
+def test_an_answer_that_drips_does_not_hold_the_sign_in_for_ever(
+    account: GoogleAccount, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(oauth_requests, "WAIT_S", 0.2)
+    done = threading.Event()
+
+    def drip(listener: socket.socket) -> None:
+        with listener.accept()[0] as connection, contextlib.suppress(OSError):
+            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n")
+            while not done.wait(0.05):
+                connection.sendall(b" ")
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        dripping = threading.Thread(target=drip, args=(listener,))
+        dripping.start()
+        uri = f"http://127.0.0.1:{listener.getsockname()[1]}/token"
+        account.folder.write(dataclasses.replace(account.kept(), token_uri=uri))
+        asking = threading.Thread(target=lambda: pytest.raises(Unavailable, account.check), daemon=True)
+        asking.start()
+        asking.join(20)
+        still = asking.is_alive()
+        done.set()
+        dripping.join(20)
+    assert not still
 
 
 def test_without_a_network_the_sign_in_stays_and_works_again_later(
@@ -388,6 +421,10 @@ def test_nobody_signed_in_is_a_sentence_and_makes_nothing(folder: Path) -> None:
         lambda text: text.replace("lifetime_s", "lifetime"),
         lambda text: text.replace('"scopes"', '"scope"'),
         lambda text: "\x00" * 400,
+        lambda text: re.sub(r'"stored_at": "[^"]*"', '"stored_at": "2026-01-01T00:00:00"', text),
+        lambda text: re.sub(r'"stored_at": "[^"]*"', '"stored_at": "9999-12-31T23:59:59Z"', text),
+        lambda text: re.sub(r'"lifetime_s": [^,]*', '"lifetime_s": 1e300', text),
+        lambda text: re.sub(r'"token_uri": "[^"]*"', '"token_uri": "http://example.org/token"', text),
     ],
 )
 def test_a_half_written_sign_in_is_a_sentence_and_shows_nothing_of_it(

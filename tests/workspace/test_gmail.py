@@ -1,6 +1,7 @@
 """The owner's mail is found, read, saved and tidied up over Gmail's own client."""
 
 import base64
+import json
 import os
 import resource
 import subprocess
@@ -134,6 +135,21 @@ def test_a_message_that_is_not_there_is_a_sentence(box: Mailbox, message_id: str
         box.read(message_id)
     assert len(str(caught.value)) < 200
     assert str(caught.value).isprintable()
+
+
+def test_a_mail_in_hundreds_of_texts_is_read_with_a_few_requests(server: GoogleServer, box: Mailbox) -> None:
+    mail = server.mailbox.write("Here.")
+    texts = [
+        {"mimeType": "text/plain", "filename": "", "body": {"attachmentId": f"a{place}", "size": 5}}
+        for place in range(300)
+    ]
+    whole = {"id": mail.id, "threadId": mail.id, "payload": {"mimeType": "multipart/mixed", "parts": texts}}
+    server.faults.script(
+        "gmail.users.messages.get", Garbage(json.dumps(whole).encode(), content_type="application/json")
+    )
+    server.mailbox.attachment = lambda *_: b"Words"  # type: ignore[method-assign]
+    assert "Words" in box.read(mail.id).text
+    assert server.count("gmail.users.messages.attachments.get") <= 8
 
 
 def test_a_text_that_gmail_keeps_apart_is_read_all_the_same(server: GoogleServer, box: Mailbox) -> None:

@@ -28,6 +28,8 @@ IDLE_S = 60.0
 """How long one is kept; Google itself ends them after four minutes."""
 STEPS_OF_AN_ANSWER = 2
 """A whole answer may take as many times as long as one step; a file that is streamed may take longer."""
+MOST_BYTES = 100_000_000
+"""Of an answer that is read whole: more than any that makes sense. Files are streamed."""
 _PIECE_BYTES = 65_536
 _BROKEN = (OSError, http.client.HTTPException, httplib2.HttpLib2Error)
 _RESUME = 308
@@ -43,9 +45,12 @@ class _Answer(http.client.HTTPResponse):
     def read(self, amt: int | None = None) -> bytes:
         if amt is not None:
             return super().read(amt)
-        pieces = []
+        pieces, left = [], MOST_BYTES
         while piece := self.read1(_PIECE_BYTES):
             pieces.append(piece)
+            left -= len(piece)
+            if left < 0:
+                raise http.client.HTTPException("it does not end")
             if time.monotonic() > self.until_s:
                 raise TimeoutError("it dripped")
         missing = self.length

@@ -156,6 +156,20 @@ def answer_to(message: Message, me: str, everyone: bool) -> tuple[tuple[Person, 
     return first, _others(message.cc, me, first)
 
 
+def strangers_in(letter: Letter, message: Message, me: str, *, everyone: bool) -> tuple[Person, ...]:
+    """Who would get this answer to `message` though they did not write it, nor got it if it goes to `everyone`.
+
+    A Reply-To names anybody at all, and so does a From that pretends to be the owner's own.
+    """
+    brief = message.brief
+    mine = _same(brief.sender.address, me) and "SENT" in brief.labels
+    known = {_mailbox(brief.sender.address)}
+    if everyone or mine:
+        known |= {_mailbox(person.address) for person in (*brief.to, *message.cc)}
+    recipients = (*letter.to, *letter.cc, *letter.bcc)
+    return tuple(person for person in recipients if _mailbox(person.address) not in known)
+
+
 def reply_subject(subject: str) -> str:
     """The subject of an answer: "Re: " before it, unless it says so already, in whatever language."""
     return subject if _REPLY.match(subject) else f"Re: {subject}".rstrip()

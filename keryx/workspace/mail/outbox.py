@@ -1,7 +1,8 @@
 """Sending, at most once.
 
 Every letter has a Message-ID made from its content. It is looked up before the letter is sent, and again when no answer
-came: only what is not in the mailbox is tried a second time. What Gmail's search does not show yet is remembered here.
+came: only what is not in the mailbox is tried a second time. What Gmail's search does not show yet is remembered here,
+and in a journal that outlives the process and that other processes read.
 """
 
 import threading
@@ -15,6 +16,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 from keryx.errors import KeryxError, NotFound
 from keryx.workspace.asking.faults import MaybeDone
 from keryx.workspace.google import Google
+from keryx.workspace.mail.journal import Journal
 from keryx.workspace.models import Sent
 
 T = TypeVar("T")
@@ -41,11 +43,24 @@ Look: TypeAlias = Callable[[bool], T | None]
 
 
 class Once(Generic[T]):
-    """Does each thing at most once, for any number of threads, and remembers what became of it."""
+    """Does each thing at most once, for any number of threads and processes, and remembers what became of it."""
 
-    def __init__(self, google: Google, *, unclear: str, look_in: str) -> None:
-        """`unclear` says, for a person, that it cannot be told; `look_in` is where they can see for themselves."""
+    def __init__(
+        self,
+        google: Google,
+        *,
+        unclear: str,
+        look_in: str,
+        kept: Callable[[T], Sequence[str]],
+        restored: Callable[[Sequence[str]], T],
+    ) -> None:
+        """`unclear` says, for a person, that it cannot be told; `look_in` is where they can see for themselves.
+
+        `kept` and `restored`: a result as texts, and back. Each `look_in` has a journal of its own.
+        """
         self._google = google
+        self._journal = Journal(google.account.folder.path / f"tried-{look_in.lower()}", google.account.clock)
+        self._kept, self._restored = kept, restored
         self._open_question, self._look_in = unclear, look_in
         self._done: OrderedDict[str, tuple[T, datetime]] = OrderedDict()
         self._unclear: set[str] = set()
@@ -59,10 +74,10 @@ class Once(Generic[T]):
         Keryx's means that it was not. Raises `MaybeDone` when it cannot be told, and what `do` and a first look raise.
         """
         key = marks[0].id
-        with self._alone(key):
-            if (known := self._known(marks)) is not None:
+        with self._alone(key), self._journal.turn(key):
+            if (known := self.known(marks)) is not None:
                 return known, True
-            unclear = any(mark.id in self._unclear for mark in marks)
+            unclear = any(self._is_unclear(mark) for mark in marks)
             found = self._found(look, patiently=unclear) if look else None
             if found is not None:
                 return self._remember(key, found), True
@@ -70,6 +85,7 @@ class Once(Generic[T]):
                 raise self._maybe_done("an earlier try got no answer")
             for last in (False, True):
                 self._unclear.add(key)
+                self._journal.write(key, None)
                 try:
                     return self._remember(key, do()), False
                 except MaybeDone as trouble:
@@ -81,6 +97,7 @@ class Once(Generic[T]):
                 except KeryxError:
                     if not (last or unclear):
                         self._unclear.discard(key)
+                        self._journal.forget(key)
                     raise
             raise AssertionError("the last try returns or raises")
 
@@ -88,15 +105,30 @@ class Once(Generic[T]):
         """What was done is undone."""
         with self._turn:
             self._done.pop(mark.id, None)
+        self._journal.forget(mark.id)
 
-    def _known(self, marks: Sequence[Mark]) -> T | None:
-        with self._turn:
-            for mark in marks:
-                if mark.id in self._done:
-                    result, at = self._done[mark.id]
-                    if mark.since is None or at >= mark.since:
-                        return result
+    def note(self, marks: Sequence[Mark], result: T) -> None:
+        """What has these marks was done, too."""
+        for mark in marks:
+            self._remember(mark.id, result)
+
+    def known(self, marks: Sequence[Mark]) -> T | None:
+        """What came of a thing that was done here or by another process; None: it was not, as far as is known."""
+        for mark in marks:
+            with self._turn:
+                found = self._done.get(mark.id)
+            if found is None and (entry := self._journal.entry(mark.id)) and entry.result is not None:
+                found = self._restored(entry.result), entry.at
+            if found is not None and (mark.since is None or found[1] >= mark.since):
+                return found[0]
         return None
+
+    def _is_unclear(self, mark: Mark) -> bool:
+        """Whether it was tried, perhaps by a process that is no more, and nothing shows what came of it."""
+        if mark.id in self._unclear:
+            return True
+        entry = self._journal.entry(mark.id)
+        return entry is not None and entry.result is None and (mark.since is None or entry.at >= mark.since)
 
     def _found_after(self, trouble: MaybeDone, look: Look[T] | None) -> T | None:
         if look is None:
@@ -127,6 +159,7 @@ class Once(Generic[T]):
             self._done[key] = (result, self._google.account.clock.now())
             while len(self._done) > MOST_REMEMBERED:
                 self._done.popitem(last=False)
+        self._journal.write(key, self._kept(result))
         return result
 
     @contextmanager

@@ -13,15 +13,24 @@ from keryx.workspace.asking.faults import MaybeDone
 from keryx.workspace.features import Feature
 from keryx.workspace.google import Google
 from keryx.workspace.mail.headers import Headers
-from keryx.workspace.mail.letters import MAX_LETTER_BYTES, answer_to, message_id_for, reply_subject, written
+from keryx.workspace.mail.letters import (
+    MAX_LETTER_BYTES,
+    answer_to,
+    message_id_for,
+    reply_subject,
+    strangers_in,
+    written,
+)
 from keryx.workspace.mail.mime import message_of
 from keryx.workspace.mail.outbox import NIGHT, Mark, Once, Sentbox
 from keryx.workspace.mail.saving import Folder
 from keryx.workspace.models import Letter, Message, Person, Sent
+from keryx.workspace.plain import one_line
 
 IN_JSON_BYTES = 1_000_000
 """Larger letters are uploaded as they are: in JSON they would be a third larger, and several times in memory."""
 
+MOST_NAMED = 3
 _ANSWERED_HEADERS = ["From", "To", "Cc", "Reply-To", "Subject", "Message-ID", "References", "In-Reply-To"]
 
 Files: TypeAlias = Sequence[tuple[str, bytes]]
@@ -34,8 +43,20 @@ class Outgoing:
         self._google = google
         self._folder = folder
         self._sentbox = Sentbox(google)
-        self._sent = Once[Sent](google, unclear="the letter may or may not have been sent", look_in="Sent")
-        self._drafted = Once[str](google, unclear="the draft may or may not be there", look_in="Drafts")
+        self._sent = Once[Sent](
+            google,
+            unclear="the letter may or may not have been sent",
+            look_in="Sent",
+            kept=lambda sent: (sent.id, sent.thread_id),
+            restored=lambda texts: Sent(texts[0], texts[1]),
+        )
+        self._drafted = Once[str](
+            google,
+            unclear="the draft may or may not be there",
+            look_in="Drafts",
+            kept=lambda draft_id: (draft_id,),
+            restored=lambda texts: texts[0],
+        )
 
     def address(self) -> str:
         """The account's address."""
@@ -50,6 +71,16 @@ class Outgoing:
 
     def reply(self, message_id: str, text: str, *, everyone: bool, again: bool = False) -> Sent:
         letter, answering = self._answer(message_id, text, everyone=everyone)
+        # Whoever allowed it was told that it goes to who wrote the message, or to everybody who got it.
+        if strangers := strangers_in(letter, answering, self.address(), everyone=everyone):
+            named = ", ".join(one_line(person.address, 80) for person in strangers[:MOST_NAMED])
+            more = f" and {len(strangers) - MOST_NAMED} more" if len(strangers) > MOST_NAMED else ""
+            raise Refused(
+                f"the message wants its answers to go to {named}{more}, who did not write it"
+                f"{' nor get it' if everyone else ''}; nothing was sent: write to them with a new letter that names "
+                "them, or keep the answer as a draft",
+                spoken="Answers to that mail would go to somebody else than who wrote it, so I sent nothing.",
+            )
         return self._send(letter, answering, again=again)
 
     def draft(self, letter: Letter) -> str:
@@ -78,6 +109,8 @@ class Outgoing:
             message = draft.get("message", {})
             thread_id = message.get("threadId", "")
             marks[:] = [Mark(id_) for id_ in Headers.of(message.get("payload") or {}).ids("message-id")]
+            if (known := self._sent.known(marks)) is not None:
+                return known  # as a letter, which the search need not show yet
             return self._sentbox.find(marks, harder=harder) if self._may_look else None
 
         def post() -> Sent:
@@ -98,6 +131,7 @@ class Outgoing:
                 "there is no such draft, or not any more: it was sent or thrown away; look in Sent",
                 spoken="That draft isn't there any more. It may have been sent already.",
             ) from None
+        self._sent.note(marks, sent)
         return dataclasses.replace(sent, already=already)
 
     # -- letters ---------------------------------------------------------------------------------------------------

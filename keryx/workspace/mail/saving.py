@@ -1,7 +1,8 @@
 """A file that came with a message, put on the disk: whole or not at all, over nothing, and nowhere else than allowed.
 
-What the sender called it is their word: it becomes one plain name. Folders are opened step by step without following a
-link, so that nothing can be put in between the check and the writing.
+What the sender called it is their word: it becomes one plain name, and none that an agent or a tool heeds unasked.
+Folders are opened step by step without following a link, so that nothing can be put in between the check and the
+writing.
 """
 
 import base64
@@ -26,6 +27,13 @@ _OTHER_FIELDS_BYTES = 65_536
 _PART = re.compile(rb'"data"\s*:\s*"')
 _FORBIDDEN = re.compile(r'[\\/:*?"<>|]')
 _RESERVED = re.compile(r"(?i)^(con|prn|aux|nul|com\d|lpt\d)(\.|$)")
+_HEEDED = re.compile(
+    r"(?:claude|agents?|gemini|qwen|copilot-instructions|opencode|codex|conventions)(?:\.(?:local|override))?\.mdc?"
+    r"|(?:opencode|mcp|package|composer|deno|devcontainer)\.jsonc?|(?:conftest|setup|sitecustomize|usercustomize)\.py"
+    r"|[^/]*\.pth|pyproject\.toml|setup\.cfg|(?:pytest|tox)\.ini|(?:gnu)?makefile|justfile|rakefile|gemfile|build\.rs",
+    re.IGNORECASE,
+)
+"""What agents read as their owner's word, and what tools run, because of its name alone."""
 _NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EACCES}
 
 
@@ -120,11 +128,23 @@ def _shortened(name: str, mark: str) -> str:
     return stem.encode()[:room].decode(errors="ignore").rstrip(" ") + mark + ending
 
 
-class Folder:
-    """Where files may be put: `root` and the folders in it. `root` must exist."""
+def _unheeded(name: str) -> str:
+    """`name`, with a word before it where it would be heeded for what it says."""
+    # As the disks that know no capitals, and no two ways to write a letter, would look it up.
+    if _HEEDED.fullmatch(unicodedata.normalize("NFKC", name)):
+        return _shortened(f"attachment {name}", "")
+    return name
 
-    def __init__(self, root: Path) -> None:
+
+class Folder:
+    """Where files may be put, and attached from: `root` and the folders in it, but for `closed`. `root` must exist.
+
+    What is hidden by a dot is left alone: git, agents and tools keep there what they are to run, and keys.
+    """
+
+    def __init__(self, root: Path, *, closed: Path | None = None) -> None:
         self.root = Path(os.path.realpath(root))
+        self._closed = Path(os.path.realpath(closed)) if closed else None
 
     def inside(self, path: str) -> Path:
         """The real path that `path`, absolute or from `root`, leads to; `Refused` when that is outside."""
@@ -138,6 +158,13 @@ class Folder:
                 f"{name} is outside the task's own folder, the only one that mail's files come from and go to",
                 spoken="I only touch files in the task's own folder.",
             )
+        hidden = next((part for part in real.relative_to(self.root).parts if part.startswith(".")), None)
+        if hidden or (self._closed and real.is_relative_to(self._closed)):
+            raise Refused(
+                f"{one_line(hidden or real.name)} is left alone: hidden files and folders hold settings and keys, "
+                "so mail's files neither come from there nor go there; use a plain one",
+                spoken="I don't touch hidden files or folders for mail.",
+            )
         return real
 
     def put(self, content: Iterable[bytes], *, name: str, wanted: str | None = None, size: int | None = None) -> Path:
@@ -148,8 +175,7 @@ class Folder:
         left.
         """
         where = self.inside(str(PurePath(wanted).parent)) if wanted else self.root
-        name = PurePath(wanted).name if wanted else name
-        name = safe_name(name)
+        name = _unheeded(safe_name(PurePath(wanted).name if wanted else name))
         folder = self._opened(where)
         try:
             draft = f".{secrets.token_hex(8)}.part"
@@ -165,7 +191,10 @@ class Folder:
             os.close(folder)
 
     def read(self, path: str, *, most_bytes: int) -> tuple[str, bytes]:
-        """The name and the content of a file, absolute or from `root`; `Refused` for one that may not be mailed."""
+        """The name and the content of a file, absolute or from `root`; `Refused` for one that may not be mailed.
+
+        A file that has other names is none: one of them may be outside.
+        """
         real = self.inside(path)
         name = one_line(real.name) or "that"
         folder = self._opened(real.parent) if real != self.root else None
@@ -173,8 +202,15 @@ class Folder:
             # Without waiting: a pipe that nobody writes to would be waited for.
             flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
             with open(os.open(real.name if folder else real, flags, dir_fd=folder), "rb") as file:
-                if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                about = os.fstat(file.fileno())
+                if not stat.S_ISREG(about.st_mode):
                     raise Refused(f"{name} is no file; attach files only", spoken="That isn't a file.")
+                if about.st_nlink > 1:
+                    raise Refused(
+                        f"{name} stands on the disk under another name, too (a hard link), perhaps outside the task's "
+                        "folder; attach a copy of it",
+                        spoken="That file also belongs somewhere else on the disk. I can only attach a copy.",
+                    )
                 content = file.read(most_bytes + 1)
         except OSError as error:
             missing = error.errno == errno.ENOENT

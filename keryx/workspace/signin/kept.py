@@ -146,8 +146,8 @@ class Folder:
         if text is None:
             return None
         try:
-            return _adapter().validate_json(text)
-        except ValueError:
+            return _sensible(_adapter().validate_json(text))
+        except (ValueError, OverflowError):
             # Not `from`: the cause would show what is in the file.
             raise ConfigError(
                 f"the stored sign-in at Google is damaged ({self.sign_in}); run keryx auth login google",
@@ -210,6 +210,14 @@ class Folder:
             return None
         except OSError as error:
             raise ConfigError(f"cannot read {path} ({error.strerror}); make it yours, or sign in again") from None
+
+
+def _sensible(kept: Kept) -> Kept:
+    """`kept`; `ValueError` or `OverflowError` when its times cannot be, or its token would go anywhere unguarded."""
+    moments = (kept.stored_at, kept.since, kept.until, *([kept.ends] if kept.ends else []))
+    if any(moment.tzinfo is None for moment in moments) or not _is_safe(kept.token_uri):
+        raise ValueError("it makes no sense")
+    return kept
 
 
 def _close(path: Path, mode: int) -> None:

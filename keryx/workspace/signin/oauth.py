@@ -5,15 +5,21 @@ logs the tokens and refuses a consent that the owner narrowed; google-auth waits
 """
 
 import json
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 from urllib.parse import urlencode, urlsplit
 
 from keryx.errors import ConfigError, Unavailable
 
+if TYPE_CHECKING:
+    from http.client import HTTPResponse
+
 WAIT_S = 10.0
 """How long Google may take to connect, and to answer."""
+STEPS_OF_AN_ANSWER = 2
+"""A whole answer may take as many times as long, however slowly it drips: others wait for their turn meanwhile."""
 MOST_BYTES = 1 << 20
 """Of an answer; Google's have a few hundred."""
 USUAL_LIFETIME_S = 3600.0
@@ -102,7 +108,7 @@ def ask(url: str, *, form: Mapping[str, str] | None = None, token: str | None = 
             "GET" if form is None else "POST", parts.path, None if form is None else urlencode(form), headers
         )
         response = connection.getresponse()
-        body = response.read(MOST_BYTES)
+        body = _read(response)
     except (httplib2.HttpLib2Error, http.client.HTTPException, OSError) as error:
         raise _unreachable(type(error).__name__) from None
     finally:
@@ -114,11 +120,21 @@ def ask(url: str, *, form: Mapping[str, str] | None = None, token: str | None = 
         )
     try:
         answer = json.loads(body) if body else {}
-    except ValueError:
+    except (ValueError, RecursionError):
         answer = None
     if not isinstance(answer, dict) or 300 <= response.status < 400:
         raise _unreachable(_SOMETHING_ELSE)
     return response.status, answer
+
+
+def _read(response: "HTTPResponse") -> bytes:
+    until_s = time.monotonic() + STEPS_OF_AN_ANSWER * WAIT_S
+    body = b""
+    while len(body) < MOST_BYTES and (piece := response.read1(MOST_BYTES - len(body))):
+        body += piece
+        if time.monotonic() > until_s:
+            raise TimeoutError("it dripped")
+    return body
 
 
 def not_installed() -> ConfigError:
@@ -140,16 +156,21 @@ def _tokens(token_uri: str, **form: str) -> Tokens:
     access_token, refresh_token = answer.get("access_token"), answer.get("refresh_token")
     if "error" in answer:
         raise TokenRefused(_word(answer) or f"HTTP {status}")
-    if status != 200 or not isinstance(access_token, str) or not access_token:
+    if status != 200 or not _is_token(access_token):
         raise _unreachable(_SOMETHING_ELSE)
     scope = answer.get("scope")
     return Tokens(
         access_token=access_token,
-        refresh_token=refresh_token if isinstance(refresh_token, str) and refresh_token else None,
+        refresh_token=refresh_token if _is_token(refresh_token) else None,
         lifetime_s=_seconds(answer.get("expires_in")) or USUAL_LIFETIME_S,
         ends_in_s=_seconds(answer.get("refresh_token_expires_in")),
         scopes=tuple(scope.split()) if isinstance(scope, str) else None,
     )
+
+
+def _is_token(value: object) -> TypeGuard[str]:
+    """Whether it can be one: anything else could not be written into a header, and would be shown by the error."""
+    return isinstance(value, str) and value.isascii() and value.isprintable() and value != "" and " " not in value
 
 
 def _word(answer: Mapping[str, Any]) -> str:

@@ -83,8 +83,11 @@ class Redirect:
         self._waker.close()
 
     def _answer(self, target: str) -> tuple[int, str]:
-        parts = urlsplit(target)
-        fields = parse_qs(parts.query)
+        try:
+            parts = urlsplit(target)
+            fields = parse_qs(parts.query)
+        except ValueError:  # a host that cannot be
+            return 404, "Keryx waits here for Google's answer, and for nothing else."
         if parts.path != "/" or not fields.keys() & {"code", "error"}:
             return 404, "Keryx waits here for Google's answer, and for nothing else."
         if fields.get("state") != [self.state]:
@@ -104,6 +107,9 @@ class _Server(socketserver.ThreadingTCPServer):
 
     daemon_threads = True
     allow_reuse_address = False
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Nothing: a browser that goes away is no error, and what it asked for holds the code."""
 
 
 class _Handler(http.server.BaseHTTPRequestHandler):

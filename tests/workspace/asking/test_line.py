@@ -19,6 +19,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from google.auth.credentials import AnonymousCredentials
 
 from keryx.errors import ConfigError, Unavailable
+from keryx.workspace.asking import line as line_module
 from keryx.workspace.asking.faults import Answered, Lost, NotReached
 from keryx.workspace.asking.line import IDLE_S, MOST_IDLE, Lines
 from keryx.workspace.google import Google
@@ -195,6 +196,24 @@ def test_an_answer_that_drips_without_end_is_given_up(lines: Lines) -> None:
         with pytest.raises(Lost) as caught, lines.line(0.1) as line:
             line.request(f"http://127.0.0.1:{listening.getsockname()[1]}")
         assert isinstance(caught.value.cause, TimeoutError)
+        thread.join(10)
+
+
+def test_an_answer_that_does_not_end_is_given_up(monkeypatch: pytest.MonkeyPatch, lines: Lines) -> None:
+    monkeypatch.setattr(line_module, "MOST_BYTES", 200_000)
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def pour() -> None:
+            connection, _ = listening.accept()
+            with connection, contextlib.suppress(OSError):
+                connection.recv(65_536)
+                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 5000000\r\n\r\n")
+                connection.sendall(b"x" * 5_000_000)
+
+        thread = threading.Thread(target=pour)
+        thread.start()
+        with pytest.raises(Lost, match="HTTPException"):
+            ask(lines, f"http://127.0.0.1:{listening.getsockname()[1]}")
         thread.join(10)
 
 

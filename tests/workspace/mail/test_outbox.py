@@ -1,5 +1,9 @@
 """A letter goes out once: whatever the connection does, whoever asks again, from wherever, and around midnight."""
 
+import os
+import stat
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -52,7 +56,8 @@ def test_a_letter_is_sent_with_an_id_made_of_what_it_says(server: GoogleServer, 
 
 @pytest.mark.parametrize(
     "fault",
-    [Status(500, after=True), Status(503, after=True), HangUp(after=True), Cut(), Cut(0), Garbage(), Garbage(b"{}")],
+    [Status(500, after=True), Status(503, after=True), HangUp(after=True), Cut(), Cut(0), Garbage(), Garbage(b"{}")]
+    + [Garbage(b'{"a":' * 100_000, content_type="application/json")],
 )
 def test_a_letter_that_went_out_without_an_answer_is_found_and_not_sent_again(
     server: GoogleServer, box: Mailbox, fault: Any
@@ -151,6 +156,91 @@ def test_the_same_letter_is_the_same_one_also_for_another_process(
     first = box.send(LETTER)
     again = mailbox(server, waits, tmp_path).send(LETTER)
     assert (again.id, again.already) == (first.id, True)
+    assert len(server.mailbox.outbox) == 1
+
+
+def test_another_process_knows_what_was_sent_before_any_search_shows_it(
+    server: GoogleServer, box: Mailbox, waits: Waits, tmp_path: Path
+) -> None:
+    first = box.send(LETTER)
+    server.faults.script(LIST, *[UNSEEN] * 8)
+    again = mailbox(server, waits, tmp_path).send(LETTER)
+    assert (again.id, again.already) == (first.id, True)
+    assert len(server.mailbox.outbox) == 1
+
+
+def test_two_processes_that_send_the_same_letter_at_once_send_one(
+    server: GoogleServer, box: Mailbox, waits: Waits, tmp_path: Path
+) -> None:
+    late = Late()
+    server.faults.script(LIST, late)  # the first has looked, and is about to send
+    other = mailbox(server, waits, tmp_path)
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(box.send, LETTER)
+        assert late.done.wait(10)
+        second = pool.submit(other.send, LETTER)
+        late.release.set()
+        assert first.result(20).id == second.result(20).id
+    assert len(server.mailbox.outbox) == 1
+
+
+KILLED = """
+import sys
+from pathlib import Path
+from keryx.workspace.models import Letter, Person
+from keryx.workspace.workspace import Workspace
+work = Workspace(Path(sys.argv[1]), zone="UTC", api_url=sys.argv[2])
+work.mailbox.send(Letter(to=(Person("bob@example.org"),), subject="Four o'clock", text="Could we move it to tomorrow?"))
+"""
+
+
+def test_a_process_that_is_killed_before_the_answer_makes_no_second_letter(tmp_path: Path) -> None:
+    late, waits = Late(), Waits()
+    with served_google() as server:
+        box = mailbox(server, waits, tmp_path)
+        server.faults.script(SEND, late)
+        process = subprocess.Popen([sys.executable, "-c", KILLED, str(tmp_path / "google"), server.url])
+        try:
+            assert late.done.wait(30)
+        finally:
+            process.kill()
+            process.wait(10)
+            late.release.set()
+        server.faults.script(LIST, UNSEEN, UNSEEN)  # the search does not show it at once
+        assert box.send(LETTER).already
+        assert len(server.mailbox.outbox) == 1
+
+
+def test_what_is_written_down_of_a_letter_tells_nothing_of_it_and_goes_after_two_days(
+    server: GoogleServer, box: Mailbox, waits: Waits, tmp_path: Path
+) -> None:
+    box.send(LETTER)
+    folder = tmp_path / "google" / "tried-sent"
+    (entry,) = folder.glob("*.json")
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert stat.S_IMODE(entry.stat().st_mode) == 0o600
+    assert not any(each in entry.name + entry.read_text() for each in ("bob", "clock", "tomorrow", "keryx"))
+    old = (NOON - timedelta(days=3)).timestamp()
+    os.utime(entry, (old, old))
+    mailbox(server, waits, tmp_path).send(Letter(LETTER.to, "Other", LETTER.text))
+    assert not entry.exists()
+
+
+def test_a_journal_that_cannot_be_kept_holds_up_no_letter(
+    server: GoogleServer, box: Mailbox, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "google" / "tried-sent").write_text("no folder")
+    box.send(LETTER)
+    assert box.send(LETTER).already
+    assert "look at the disk" in caplog.text
+
+
+def test_a_damaged_entry_says_that_it_was_tried(server: GoogleServer, waits: Waits, tmp_path: Path) -> None:
+    mailbox(server, waits, tmp_path, Feature.WRITE_MAIL).send(LETTER)
+    (entry,) = (tmp_path / "google" / "tried-sent").glob("*.json")
+    entry.write_text("{")
+    with pytest.raises(MaybeDone, match="look in Sent"):
+        mailbox(server, waits, tmp_path, Feature.WRITE_MAIL).send(LETTER)
     assert len(server.mailbox.outbox) == 1
 
 
@@ -301,6 +391,19 @@ def test_a_draft_that_is_still_there_is_tried_once_more(server: GoogleServer, bo
     box.send_draft(draft_id)
     assert len(server.mailbox.outbox) == 1
     assert server.count(SEND_DRAFT) == 2
+
+
+@pytest.mark.parametrize("draft_first", [True, False])
+def test_a_letter_and_its_draft_are_one_though_the_search_lags(
+    server: GoogleServer, box: Mailbox, waits: Waits, tmp_path: Path, draft_first: bool
+) -> None:
+    draft_id = box.draft(LETTER)
+    other = mailbox(server, waits, tmp_path)
+    sent = box.send_draft(draft_id) if draft_first else box.send(LETTER)
+    server.faults.script(LIST, UNSEEN)
+    again = other.send(LETTER) if draft_first else other.send_draft(draft_id)
+    assert (again.id, again.already) == (sent.id, True)
+    assert len(server.mailbox.outbox) == 1
 
 
 def test_a_letter_that_was_sent_as_a_draft_is_not_sent_again(server: GoogleServer, box: Mailbox) -> None:

@@ -84,6 +84,44 @@ def test_an_answer_may_go_to_everyone_but_the_owner(server: GoogleServer, box: M
     assert answer.header("Cc") == "eve@example.org"
 
 
+@pytest.mark.parametrize("everyone", [False, True])
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        {"headers": [("Reply-To", "eve@evil.example")]},
+        {"headers": [("Reply-To", "Anna Berg <anna@example.com>, eve@evil.example")]},
+        {"headers": [("Reply-To", '"anna@example.com" <eve@evil.example>')]},
+        {"sender": "OWNER", "to": "eve@evil.example"},
+    ],
+)
+def test_an_answer_never_goes_to_somebody_whom_only_the_sender_chose(
+    server: GoogleServer, box: Mailbox, hidden: dict[str, Any], everyone: bool
+) -> None:
+    given: dict[str, Any] = {k: server.mailbox.address if v == "OWNER" else v for k, v in hidden.items()}
+    mail = server.mailbox.write(**given)
+    if "sender" in hidden and everyone:
+        assert box.reply(mail.id, "Gladly.", everyone=True).id  # she did get it, as far as it says
+        return
+    with pytest.raises(Refused, match="eve@evil.example, who did not write it"):
+        box.reply(mail.id, "Gladly.", everyone=everyone)
+    assert not server.mailbox.outbox
+    assert box.draft_reply(mail.id, "Gladly.", everyone=everyone)
+
+
+def test_an_answer_to_a_list_goes_to_it_only_when_it_is_for_everyone(server: GoogleServer, box: Mailbox) -> None:
+    mail = server.mailbox.write(to="list@example.org", headers=[("Reply-To", "list@example.org")])
+    with pytest.raises(Refused, match="list@example.org"):
+        box.reply(mail.id, "Just between us.", everyone=False)
+    box.reply(mail.id, "Hello all.", everyone=True)
+    assert server.mailbox.outbox[0].header("To") == "list@example.org"
+
+
+def test_an_answer_to_ones_own_letter_goes_to_whom_it_went(server: GoogleServer, box: Mailbox) -> None:
+    sent = box.send(letter())
+    box.reply(sent.id, "One more thing.", everyone=False)
+    assert server.mailbox.outbox[1].header("To") == "bob@example.org"
+
+
 @pytest.mark.parametrize("fault", [HangUp(after=True), HangUp(), Status(500, after=True), Cut()])
 def test_an_answer_goes_out_once_whatever_happens(server: GoogleServer, box: Mailbox, fault: Any) -> None:
     mail = server.mailbox.write()

@@ -4,6 +4,7 @@ import html
 import re
 import select
 import socket
+import struct
 import threading
 import urllib.error
 import urllib.request
@@ -174,6 +175,23 @@ def test_a_browser_that_opens_a_connection_in_advance_holds_nothing_up(login: Si
     port = urlsplit(redirect_uri(login)).port
     with socket.create_connection(("127.0.0.1", port or 0)), socket.create_connection(("127.0.0.1", port or 0)):
         assert isinstance(by_browser(login)[0], LoggedIn)
+
+
+def test_whatever_asks_at_the_door_prints_nothing_where_the_owner_looks(
+    login: SigningIn, capfd: pytest.CaptureFixture[str]
+) -> None:
+    port = urlsplit(redirect_uri(login)).port or 0
+    odd = [b"GET http://[::1/?code=4/0Aodd&state=x HTTP/1.1\r\n\r\n", b"\x00\xff\r\n\r\n", b"POST / HTTP/1.1\r\n\r\n"]
+    for request in odd:
+        with socket.create_connection(("127.0.0.1", port), timeout=BOUND_S) as browser:
+            browser.sendall(request)
+            assert browser.recv(100)
+    browser = socket.create_connection(("127.0.0.1", port), timeout=BOUND_S)
+    browser.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    browser.sendall(b"GET /?code=4/0Agone HTTP/1.1\r\n")
+    browser.close()  # with a reset
+    assert isinstance(by_browser(login)[0], LoggedIn)
+    assert capfd.readouterr().err == ""
 
 
 def test_a_page_that_is_loaded_again_is_told_that_it_was_answered(login: SigningIn) -> None:

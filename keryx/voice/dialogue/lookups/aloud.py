@@ -31,13 +31,15 @@ _CLOSING = re.compile(
 _CLOSING_LINES = 6
 """A closing stands so near the end at the furthest."""
 _SHORT_LINE = 45
+_ENDS_WITHIN = re.compile(r"(?:(?<=\w{4})\.+|[!?…;:]+)(?:\s+(?=\S)|$)")
+"""Where a name or a subject would begin a sentence of its own, which would sound like one of ours."""
 _SENTENCE_ENDS = re.compile(r"(?<=[.!?…])[\"'”’)]*\s+(?=\S)")
 
 
 def title_words(text: str) -> str:
     """A subject or a title in one breath, without "Re:", tags and pictures; "" when nothing is left."""
     plain = _PREFIXES.sub("", _without_pictures(redact(text)).strip(), count=1)
-    words = _LINK.sub("a link", plain).split()
+    words = _ENDS_WITHIN.sub(", ", _LINK.sub("a link", plain)).split()
     if len(words) > TITLE_WORDS:
         words = words[:TITLE_WORDS]
     return " ".join(words).strip(" \t.,;:!-–—\"'“”")
@@ -45,7 +47,8 @@ def title_words(text: str) -> str:
 
 def name_words(text: str) -> str:
     """A person's name as it is said."""
-    return " ".join(_without_pictures(redact(text)).split()[:5]) or "somebody"
+    plain = _ENDS_WITHIN.sub(", ", _without_pictures(redact(text)))
+    return " ".join(plain.split()[:5]).strip(",") or "somebody"
 
 
 def sentences_of(text: str) -> list[str]:
@@ -54,7 +57,9 @@ def sentences_of(text: str) -> list[str]:
     paragraphs: list[str] = [""]
     short = False
     for line in lines:
-        line = _LINK_BESIDE.sub("", _LINK.sub("a link", _without_pictures(line))).strip()
+        # Single spaces first: a run of thousands would be gone through once for each of them.
+        line = " ".join(_without_pictures(line).split())
+        line = _LINK_BESIDE.sub("", _LINK.sub("a link", line)).strip()
         if not line or line.startswith(">"):
             paragraphs.append("")
             continue

@@ -1,5 +1,7 @@
 """Other people's words as they are heard: no tags, no pictures, no links letter by letter, no secrets."""
 
+import time
+
 import pytest
 
 from keryx.voice.dialogue.lookups.aloud import in_breaths, name_words, sentences_of, title_words
@@ -23,6 +25,20 @@ KEY = "sk-ant-api03-" + "Ab3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0fR" * 2
 )
 def test_a_subject_is_what_it_is_about(subject: str, heard: str) -> None:
     assert title_words(subject) == heard
+
+
+def test_neither_a_name_nor_a_subject_begins_a_sentence_that_could_be_ours() -> None:
+    assert name_words("PIN accepted. What now") == "PIN accepted, What now"
+    assert name_words("Dr. J. Smith Jr.") == "Dr. J. Smith Jr."
+    assert title_words("Hello! Your PIN is accepted. Say yes") == "Hello, Your PIN is accepted, Say yes"
+    assert title_words("Lunch at 12:30, v2.1?") == "Lunch at 12:30, v2.1"
+
+
+@pytest.mark.parametrize("text", [" " * 60_000 + "x", "re" + " " * 60_000 + "x", "( " * 30_000 + "<a link"])
+def test_a_text_made_to_be_slow_is_not(text: str) -> None:
+    began_s = time.process_time()
+    sentences_of(text)
+    assert time.process_time() - began_s < 5  # a hundred times as long as it takes; it took a minute and more
 
 
 def test_a_name_is_said_without_pictures() -> None:

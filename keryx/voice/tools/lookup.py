@@ -82,6 +82,8 @@ class Lookup:
                 found.set_result(answer())
             except Exception as error:  # raised again where it is waited for
                 found.set_exception(error)
+            except BaseException as error:  # a library's panic: it ends this answer, not the loop that waits for it
+                found.set_exception(RuntimeError(type(error).__name__))
             finally:
                 self._free.release()
                 with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more

@@ -65,6 +65,17 @@ async def test_what_hangs_does_not_pile_up(tmp_path: Path, clock: VirtualClock) 
         assert await who.lookup.ask(Feature.READ_CALENDAR, lambda _: "again") == "again"
 
 
+async def test_a_library_that_gives_up_altogether_ends_one_answer_only(tmp_path: Path, clock: VirtualClock) -> None:
+    def panics(_: Workspace) -> None:
+        raise SystemExit(3)
+
+    with owner(tmp_path, clock) as who:
+        async with asyncio.timeout(30):
+            with pytest.raises(RuntimeError, match="SystemExit"):
+                await who.lookup.ask(Feature.READ_MAIL, panics)
+            assert await who.lookup.ask(Feature.READ_MAIL, lambda _: "again") == "again"
+
+
 async def test_nobody_signed_in_is_said_with_what_to_do(tmp_path: Path, clock: VirtualClock) -> None:
     with owner(tmp_path, clock, features=None) as who:
         with pytest.raises(ConfigError) as mail:

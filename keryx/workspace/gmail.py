@@ -12,7 +12,7 @@ from keryx.workspace.asking.faults import Lost
 from keryx.workspace.google import Google
 from keryx.workspace.mail.labels import SYSTEM, Labels
 from keryx.workspace.mail.mime import attachment_part, brief_of, message_of
-from keryx.workspace.mail.outgoing import Outgoing
+from keryx.workspace.mail.outgoing import Expected, Outgoing
 from keryx.workspace.mail.saving import BrokenAnswer, Folder, decoded
 from keryx.workspace.models import Letter, Message, MessageBrief, Page, Sent
 from keryx.workspace.plain import one_line
@@ -242,9 +242,9 @@ class Mailbox:
         """
         return self._outgoing.reply(_id(message_id, "message"), text, everyone=everyone, again=again)
 
-    def send_draft(self, draft_id: str) -> Sent:
-        """Send a draft, once, as `send` does."""
-        return self._outgoing.send_draft(_id(draft_id, "draft"))
+    def send_draft(self, draft_id: str, expected: Expected | None = None) -> Sent:
+        """Send a draft, once, as `send` does; `Refused` when it is not as `expected`."""
+        return self._outgoing.send_draft(_id(draft_id, "draft"), expected)
 
 
 def _there(answers: Sequence[Any]) -> Iterator[dict[str, Any]]:

@@ -176,7 +176,9 @@ async def test_every_tool_of_the_mail_does_what_it_says_at_google(
         assert box.drafts[reply_id].mail.thread_id == paper.thread_id
         assert not box.outbox
 
-        await desk.call("send_draft", draft_id=draft_id)
+        refused = await desk.fails("send_draft", draft_id=draft_id, to=["somebody@example.org"], subject="Thursday")
+        assert "nothing was sent: the draft goes to" in refused
+        await desk.call("send_draft", draft_id=draft_id, to=LETTER["to"], subject="Thursday")
         await desk.call("send_mail", **{**LETTER, "subject": "Friday"})
         await desk.call("reply", message_id=paper.id, text="Gladly.")
         assert [mail.subject for mail in box.outbox] == ["Thursday", "Friday", "Re: Papers"]

@@ -5,6 +5,7 @@ import dataclasses
 import io
 import secrets
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeAlias
 
@@ -33,7 +34,33 @@ IN_JSON_BYTES = 1_000_000
 MOST_NAMED = 3
 _ANSWERED_HEADERS = ["From", "To", "Cc", "Reply-To", "Subject", "Message-ID", "References", "In-Reply-To"]
 
+MOST_NAMED = 50
+"""So many receivers of a draft are named."""
+
 Files: TypeAlias = Sequence[tuple[str, bytes]]
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What a draft has to be for it to be sent: what whoever allowed it was told."""
+
+    receivers: frozenset[str]
+    """The addresses of all who get it, copies included, in small letters."""
+    subject: str
+
+    def check(self, headers: Headers) -> None:
+        """`Refused`, saying what the draft is, when it is another."""
+        people = [person for name in ("to", "cc", "bcc") for person in headers.people(name)]
+        receivers = {person.address.casefold() for person in people}
+        subject = one_line(headers.line("subject"))
+        if receivers != self.receivers or subject.casefold() != one_line(self.subject).casefold():
+            named = ", ".join(one_line(person.address, 120) for person in people[:MOST_NAMED]) or "nobody"
+            more = f" and {len(people) - MOST_NAMED} more" if len(people) > MOST_NAMED else ""
+            raise Refused(
+                f"nothing was sent: the draft goes to {named}{more}, subject: {one_line(subject, 200)}; give all its "
+                "receivers, and its subject, as they are",
+                spoken="That draft isn't the one you were told of, so I haven't sent it.",
+            )
 
 
 class Outgoing:
@@ -89,7 +116,7 @@ class Outgoing:
     def draft_reply(self, message_id: str, text: str, *, everyone: bool) -> str:
         return self._draft(*self._answer(message_id, text, everyone=everyone))
 
-    def send_draft(self, draft_id: str) -> Sent:
+    def send_draft(self, draft_id: str, expected: Expected | None) -> Sent:
         drafts = self._google.gmail().users().drafts()
         marks: list[Mark] = []
         thread_id, tried = "", False
@@ -108,7 +135,10 @@ class Outgoing:
                 return self._sentbox.find(marks, harder=True) if marks and self._may_look else Sent("", thread_id)
             message = draft.get("message", {})
             thread_id = message.get("threadId", "")
-            marks[:] = [Mark(id_) for id_ in Headers.of(message.get("payload") or {}).ids("message-id")]
+            headers = Headers.of(message.get("payload") or {})
+            if expected is not None:
+                expected.check(headers)
+            marks[:] = [Mark(id_) for id_ in headers.ids("message-id")]
             if (known := self._sent.known(marks)) is not None:
                 return known  # as a letter, which the search need not show yet
             return self._sentbox.find(marks, harder=harder) if self._may_look else None

@@ -7,6 +7,7 @@ from pydantic import Field
 from keryx.errors import Refused
 from keryx.workspace.features import Feature
 from keryx.workspace.mail.headers import people
+from keryx.workspace.mail.outgoing import Expected
 from keryx.workspace.models import Letter, Person
 from keryx.workspace.plain import one_line
 from keryx.workspace.tools import mail_shown as shown
@@ -95,6 +96,8 @@ class SendAnswer(Answer):
 
 class OneDraft(Arguments):
     draft_id: Annotated[Id, Field(description="The draft's id, as draft_mail or draft_reply gave it.")]
+    to: Annotated[_People, Field(min_length=1, description="Everybody whom it goes to, copies and blind copies too.")]
+    subject: Annotated[str, Field(max_length=900, description="Its subject, as it is.")]
 
 
 class Named(Arguments):
@@ -153,7 +156,10 @@ def _reply(workspace: Workspace, arguments: SendAnswer) -> str:
 
 
 def _send_draft(workspace: Workspace, arguments: OneDraft) -> str:
-    return shown.sent(workspace.mailbox.send_draft(arguments.draft_id), "The draft")
+    # The owner allows what they are told, so the draft has to be that.
+    receivers = frozenset(person.address.casefold() for person in people_of(arguments.to))
+    expected = Expected(receivers, arguments.subject)
+    return shown.sent(workspace.mailbox.send_draft(arguments.draft_id, expected), "The draft")
 
 
 def _labels(workspace: Workspace, arguments: Named) -> str:

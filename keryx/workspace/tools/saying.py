@@ -106,8 +106,11 @@ def _subject(given: _Given) -> str:
 
 def _letter(verb: str) -> Callable[[_Given], str]:
     def say(given: _Given) -> str:
-        receivers = _who([each for name in ("to", "cc", "bcc") for each in _texts(given.get(name))])
-        return f"{verb} to {receivers or 'somebody'}{_files(given)}{_subject(given)}"
+        openly = _who([each for name in ("to", "cc") for each in _texts(given.get(name))])
+        # First: whom nobody else sees must not be lost among many.
+        secretly = _who(_texts(given.get("bcc")))
+        receivers = [*([f"secretly to {secretly}"] if secretly else []), *([f"to {openly}"] if openly else [])]
+        return f"{verb} {', and '.join(receivers) or 'to somebody'}{_files(given)}{_subject(given)}"
 
     return say
 
@@ -197,7 +200,7 @@ _SAYINGS: dict[str, Callable[[_Given], str]] = {
     "draft_reply": _answer("draft an answer to"),
     "send_mail": _letter("send a mail"),
     "reply": _answer("answer"),
-    "send_draft": lambda given: "send one of the drafts in your mailbox",
+    "send_draft": _letter("send a draft"),
     "list_labels": lambda given: "look at the labels of your mail",
     "label_messages": _labels,
     "archive_messages": lambda given: f"archive {_count(given.get('message_ids'), 'a message', 'messages')}",

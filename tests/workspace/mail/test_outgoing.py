@@ -12,6 +12,7 @@ import pytest
 
 from keryx.errors import NotFound, Refused
 from keryx.workspace.gmail import Mailbox
+from keryx.workspace.mail.outgoing import Expected
 from keryx.workspace.models import Letter, Person
 from tests.support.google.faults import Cut, HangUp, Status
 from tests.support.google.server import GoogleServer, served_google
@@ -173,6 +174,26 @@ def test_an_answer_may_be_a_draft_in_its_thread(server: GoogleServer, box: Mailb
     assert draft.mail.thread_id == mail.thread_id
     assert draft.mail.subject == "Re: Lunch?"
     assert box.send_draft(draft_id).thread_id == mail.thread_id
+
+
+@pytest.mark.parametrize(
+    ("receivers", "subject"),
+    [
+        ({"anna@example.com"}, "Hi"),
+        ({"anna@example.com", "eve@example.com", "bo@example.com"}, "Hi"),
+        ({"anna@example.com", "eve@example.com"}, "Hello"),
+    ],
+)
+def test_a_draft_that_is_another_than_was_told_is_not_sent(
+    server: GoogleServer, box: Mailbox, receivers: set[str], subject: str
+) -> None:
+    people = Person("anna@example.com"), Person("Eve@example.com")
+    draft_id = box.draft(Letter(to=people[:1], bcc=people[1:], subject="Hi", text="Hi."))
+    with pytest.raises(Refused, match="the draft goes to anna@example.com, Eve@example.com, subject: Hi"):
+        box.send_draft(draft_id, Expected(frozenset(receivers), subject))
+    assert not server.mailbox.outbox
+    box.send_draft(draft_id, Expected(frozenset({"anna@example.com", "eve@example.com"}), "Hi"))
+    assert len(server.mailbox.outbox) == 1
 
 
 def test_a_draft_that_is_not_there_says_where_to_look(box: Mailbox) -> None:

@@ -21,7 +21,7 @@ SAID = [
     (
         "send_mail",
         {"to": ["a@x.org"] * 2, "bcc": [f"b{n}@x.org" for n in range(5)]},
-        "send a mail to a@x.org, a@x.org, b0@x.org and 4 more",
+        "send a mail secretly to b0@x.org, b1@x.org, b2@x.org and 2 more, and to a@x.org and a@x.org",
     ),
     ("send_mail", {"to": ["a@x.org"], "files": ["x"]}, "send a mail to a@x.org, with a file"),
     ("draft_mail", {"to": ["a@x.org"], "files": ["x", "y"]}, "draft a mail to a@x.org, with 2 files"),
@@ -29,7 +29,11 @@ SAID = [
     ("reply", {"message_id": "1", "text": "Gladly.\n\nAda"}, "answer a mail, to whoever wrote it, saying: Gladly. Ada"),
     ("reply", {"text": "No.", "everyone": True}, "answer a mail, to everybody who got it, saying: No."),
     ("draft_reply", {}, "draft an answer to a mail, to whoever wrote it"),
-    ("send_draft", {"draft_id": "r7"}, "send one of the drafts in your mailbox"),
+    (
+        "send_draft",
+        {"draft_id": "r7", "to": ["anna@example.org"], "subject": "Hi"},
+        "send a draft to anna@example.org, subject: Hi",
+    ),
     (
         "label_messages",
         {"message_ids": ["1", "2"], "add": ["work"], "remove": ["unread"]},

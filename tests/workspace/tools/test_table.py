@@ -36,7 +36,7 @@ TABLE: dict[str, tuple[Feature, tuple[bool, bool, bool, bool], str, str]] = {
     "draft_reply": (W, ADDS, "message_id text", "everyone"),
     "send_mail": (W, REACHES_OTHERS, "to subject text", "cc bcc files again"),
     "reply": (W, REACHES_OTHERS, "message_id text", "everyone again"),
-    "send_draft": (W, REACHES_OTHERS, "draft_id", ""),
+    "send_draft": (W, REACHES_OTHERS, "draft_id to subject", ""),
     "list_labels": (R, READS, "", "named"),
     "label_messages": (S, TAKES_AWAY, "message_ids", "add remove"),
     "archive_messages": (S, TAKES_AWAY, "message_ids", ""),

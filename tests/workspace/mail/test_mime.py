@@ -25,7 +25,7 @@ from keryx.workspace.mail.raw import payload_of
 from keryx.workspace.models import Attachment, Message, Person
 from tests.support.steps import steps
 
-MAILS = Path(__file__).parent.parent / "fixtures" / "mail"
+MAILS = Path(__file__).parent.parent.parent / "fixtures" / "mail"
 
 
 def resource(name: str) -> dict[str, Any]:

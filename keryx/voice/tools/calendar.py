@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -12,6 +12,7 @@ from keryx.voice.tools.base import Arguments, Tool, ToolResult
 from keryx.voice.tools.lookup import Lookup
 from keryx.voice.tools.mail import THEIR_WORDS, WHEN, no_such_time
 from keryx.workspace.agenda.free_time import Hours, free_slots
+from keryx.workspace.agenda.times import elapsed, later
 from keryx.workspace.features import Feature
 from keryx.workspace.models import Event
 
@@ -82,14 +83,9 @@ def _span(arguments: CheckCalendar, lookup: Lookup) -> Span | None:
         if looks_for:
             return Span(now, now + LOOKS_AHEAD, "in the next three months")
     span = lookup.span(arguments.when or "today", past=False)
-    if span is None or span.moment or not _before(span.start, now) or not _before(now, span.end):
+    if span is None or span.moment or not later(now, span.start) or not later(span.end, now):
         return span
     return Span(now, span.end, span.said)
-
-
-def _before(one: datetime, other: datetime) -> bool:
-    # Moments of one zone are compared by what its clock shows, which is wrong in the hour that it shows twice.
-    return one.astimezone(UTC) < other.astimezone(UTC)
 
 
 async def _free_time(minutes: int, span: Span, lookup: Lookup) -> ToolResult:
@@ -117,13 +113,10 @@ async def _free_time(minutes: int, span: Span, lookup: Lookup) -> ToolResult:
 
 def _hours(span: Span) -> Hours | None:
     """Of whole days the hours that one works; of a weekend its own, of a part of a day all of it."""
-    if _length(span) <= HALF_A_DAY:
+    length = elapsed(span.start, span.end)
+    if length <= HALF_A_DAY:
         return None
-    return Hours(weekends=span.start.weekday() >= SATURDAY and _length(span) <= timedelta(days=2, hours=2))
-
-
-def _length(span: Span) -> timedelta:
-    return span.end.astimezone(UTC) - span.start.astimezone(UTC)
+    return Hours(weekends=span.start.weekday() >= SATURDAY and length <= timedelta(days=2, hours=2))
 
 
 _GENERIC = re.compile(r"\b(?:the|my|our|an?|appointments?|meetings?|events?|calls?)\b", re.IGNORECASE)
@@ -140,7 +133,7 @@ def _next(events: Sequence[Event], now: datetime, *, named: bool) -> list[Event]
     for event in events:
         start = event.when.start
         if isinstance(start, datetime):
-            if named or start.astimezone(UTC) >= now.astimezone(UTC):
+            if named or not later(now, start):
                 return [event]
         elif named:
             return [event]
